@@ -77,7 +77,7 @@ def test_a_kill_in_the_middle_of_writing_leaves_the_old_or_the_new(
 
 
 @pytest.mark.parametrize("call", ["fsync", "replace"])
-def test_a_full_disk_leaves_what_was_there_and_says_what_to_do(
+def test_a_full_disk_keeps_the_old_file_and_names_the_next_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     path = tmp_path / "x.json"

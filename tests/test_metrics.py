@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from sentences import sentence
 from sklearn import metrics as sk
 from sklearn.base import BaseEstimator, ClassifierMixin
 
@@ -56,7 +57,9 @@ def ratio(numerator: float, denominator: float) -> float:
 
 
 @given(SIZES, SIZES, SIZES, SIZES)
-def test_two_classes_by_their_definitions(tn: int, fp: int, fn: int, tp: int) -> None:
+def test_metrics_of_two_classes_equal_their_definitions(
+    tn: int, fp: int, fn: int, tp: int
+) -> None:
     """0/0 is 0; precision, recall and F1 are of +1."""
     assume(tn + fp + fn + tp)
     true, predicted = (
@@ -88,7 +91,7 @@ def test_two_classes_by_their_definitions(tn: int, fp: int, fn: int, tp: int) ->
     labels=st.sampled_from([[0, 1, 2, 3, 4], [-7, -1, 0, 5, 1000]]),
     dtype=st.sampled_from([np.int64, np.int32, np.float64]),
 )
-def test_more_classes(
+def test_metrics_of_more_classes_equal_scikit_learn(
     pairs: list[tuple[int, int]], labels: list[int], dtype: Any
 ) -> None:
     """Precision, recall and F1 are means over the classes, one that does not occur counting 0;
@@ -121,7 +124,7 @@ def test_more_classes(
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("n_classes", [2, 5])
-def test_entries_with_a_scorer_equal_it(n_classes: int, seed: int) -> None:
+def test_metrics_with_a_scorer_equal_the_scorer(n_classes: int, seed: int) -> None:
     """Metrics of labels and values take many predictions at once; those of rankings and
     probabilities take one.
     """
@@ -218,7 +221,7 @@ def test_a_search_takes_the_best_of_candidates_on_either_side_of_a_block(
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_what_is_not_finite_never_wins(bad: float) -> None:
+def test_scores_that_are_not_finite_never_win(bad: float) -> None:
     true = np.array([0.0, 1.0, 2.0])
     assert (
         search_scores("nrmse", true, [np.array([0.0, bad, 2.0]), true + 1], None)[0]
@@ -282,7 +285,7 @@ def test_every_scorer_is_a_metric_with_its_sign(name: str) -> None:
     assert not metric.less_is_better
 
 
-def test_names_and_columns() -> None:
+def test_names_columns_and_directions_of_metrics() -> None:
     """Committed files have these columns."""
     counts = ("tn", "fp", "fn", "tp")
     assert columns("classification") == [
@@ -312,10 +315,7 @@ def test_names_and_columns() -> None:
         ElmbenchError, match=r"unknown metric 'mmc' \(did you mean 'mcc'\?\)"
     ) as caught:
         find_metric("mmc")
-    assert (
-        caught.value.next_step
-        == "elmbench list metrics, or name a scorer of scikit-learn"
-    )
+    assert caught.value.next_step == sentence("registry.metrics.list-or-scorer")
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,8 @@ _FILES: dict[str, dict[str, str]] = {
         "Profile": "profiles",
     },
 }
-_HEADINGS = {
+#: The heading of each class on the page.
+HEADINGS = {
     name: heading for classes in _FILES.values() for name, heading in classes.items()
 }
 #: Examples of keys that no file of the suite has.
@@ -221,7 +222,7 @@ def _type_of(entry: Schema) -> str:
     """Return the type of a value in words."""
     if "$ref" in entry:
         name = entry["$ref"].rpartition("/")[2]
-        return _WORDS.get(name) or _link_to(_HEADINGS[name])
+        return _WORDS.get(name) or _link_to(HEADINGS[name])
     if "const" in entry:
         return _code(str(entry["const"]))
     if "enum" in entry:
@@ -268,7 +269,7 @@ def _examples(definitions: dict[str, Schema]) -> dict[tuple[str, str], str]:
     examples |= _EXAMPLES
     # Keys that all sources have.
     of_any_class = {key: text for (_, key), text in examples.items()}
-    for name in _HEADINGS:
+    for name in HEADINGS:
         for key, entry in definitions[name]["properties"].items():
             fallback = _word_of(entry) or of_any_class.get(key, "")
             examples.setdefault((name, key), fallback)

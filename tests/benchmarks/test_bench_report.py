@@ -22,7 +22,7 @@ GOOD = make_record(
 )
 
 
-def test_a_row_takes_the_place_of_its_older_self(tmp_path: Path) -> None:
+def test_a_new_measurement_replaces_the_earlier_row(tmp_path: Path) -> None:
     write_report(tmp_path, "second", [GOOD], "there", ORDER)
     write_report(
         tmp_path,
@@ -60,7 +60,7 @@ def test_a_row_keeps_the_ratios_of_earlier_commits(tmp_path: Path) -> None:
     assert "| 10 (aaaaaaa) |" in (tmp_path / "bench.md").read_text()
 
 
-def test_the_report_says_which_targets_are_met() -> None:
+def test_the_report_names_the_targets_that_are_met() -> None:
     missed = make_record(
         "a fit", "a bound", Rounds([1.0], [0.5]), target=0.8, note="why"
     )

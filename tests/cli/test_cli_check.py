@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from made_cells import RESULTS
+from sentences import sentence
 
 CELLS = Path("elmbench-results/ci/toy/one/cells.csv")
 RUN = ("run", "one", "--profile", "ci", "-q")
@@ -31,22 +32,30 @@ def baseline(elmbench: Callable, ran: Path) -> Path:
     "words",
     [(), ("one",), ("toy/one", "--against", "baseline"), ("one", "--profile", "ci")],
 )
-def test_within(elmbench: Callable, baseline: Path, words: tuple[str, ...]) -> None:
+def test_cells_equal_to_the_baseline_pass(
+    elmbench: Callable, baseline: Path, words: tuple[str, ...]
+) -> None:
     result = elmbench("check", *words)
     assert result.err == ""
     assert result.out.splitlines()[-1].split() == ["toy/one", "12", "0"]
 
 
-def test_differs(elmbench: Callable, baseline: Path) -> None:
+def test_a_cell_that_differs_from_the_baseline_fails(
+    elmbench: Callable, baseline: Path
+) -> None:
     text = CELLS.read_text()
     assert ",96,4,4,96," in text
     CELLS.write_text(text.replace(",96,4,4,96,", ",96,4,6,94,", 1))
     result = elmbench("check", "one", code=1)
     text = " ".join(result.out.split())
     assert (
-        "toy/one: wdbc ELM run 0 fold 0 nested: tn, fp, fn, tp is 96, 4, 6, 94, baseline 96, 4, "
-        "4, 96"
-    ) in text
+        sentence(
+            "cli.check.cell-differs-from-baseline",
+            counts="96, 4, 6, 94",
+            baseline="96, 4, 4, 96",
+        )
+        in text
+    )
     assert "(allowed: one test row predicted otherwise)" in text
     # What differs is a result: it is printed in any case.
     assert elmbench("check", "one", "-q", code=1).out == result.out
@@ -69,7 +78,9 @@ def test_many_differences_are_counted(elmbench: Callable, baseline: Path) -> Non
     assert len(elmbench("check", "one", "--json", code=1).json[0]["differences"]) == 30
 
 
-def test_no_results(elmbench: Callable, baseline: Path) -> None:
+def test_a_check_without_results_names_the_run_to_type(
+    elmbench: Callable, baseline: Path
+) -> None:
     CELLS.write_text(CELLS.read_text().splitlines()[0] + "\n")
     elmbench("check", "one", code=3)
     elmbench(*PUBLISHED, "one", code=3)
@@ -94,7 +105,9 @@ def test_no_results(elmbench: Callable, baseline: Path) -> None:
         )
 
 
-def test_no_baseline(elmbench: Callable, ran: Path) -> None:
+def test_a_check_without_a_baseline_names_the_command_to_type(
+    elmbench: Callable, ran: Path
+) -> None:
     result = elmbench("check", "one", code=3)
     assert result.err.startswith("error: toy/one has no baseline\n")
     assert "elmbench baseline update" in result.err
@@ -120,7 +133,7 @@ def test_a_baseline_has_the_cells_of_profile_ci(elmbench: Callable, ran: Path) -
     assert written == {"experiment": "toy/one", "cells": 12, "file": str(path)}
 
 
-def test_nothing_else_writes_a_baseline(
+def test_only_baseline_update_writes_a_baseline(
     elmbench: Callable, baseline: Path, worker: dict
 ) -> None:
     before = {p: p.read_bytes() for p in baseline.parent.iterdir()}
@@ -141,7 +154,7 @@ def test_nothing_else_writes_a_baseline(
     elmbench("check", "one")
 
 
-def test_failures_are_no_baseline(
+def test_no_baseline_is_written_from_failed_cells(
     elmbench: Callable, toy: Callable, worker: dict
 ) -> None:
     path = toy().with_name("one.baseline.csv")
@@ -150,7 +163,7 @@ def test_failures_are_no_baseline(
     result = elmbench("baseline", "update", "one", code=2)
     assert result.out == ""
     assert result.err.startswith(
-        "error: 3 of 12 cells ended failed: no baseline is written\n"
+        sentence("cli.check.no-baseline-of-failed-cells", failed=3, cells=12)
     )
     assert "Next: elmbench run toy/one --profile ci" in result.err
     assert not path.exists()
@@ -175,7 +188,7 @@ def three_runs(elmbench: Callable, toy: Callable, worker: dict) -> Path:
     return path
 
 
-def test_against_the_published_figures(elmbench: Callable, three_runs: Path) -> None:
+def test_a_check_against_published_values(elmbench: Callable, three_runs: Path) -> None:
     result = elmbench(*PUBLISHED, "one")
     lines = [line.split() for line in result.out.splitlines()]
     assert ["experiment", "reprod.", "differs"] in lines
@@ -210,13 +223,12 @@ def test_against_the_published_figures(elmbench: Callable, three_runs: Path) -> 
     }
 
 
-def test_one_run_is_too_few(elmbench: Callable, ran: Path) -> None:
+def test_a_single_run_decides_no_published_value(elmbench: Callable, ran: Path) -> None:
     # Nothing was decided.
     result = elmbench(*PUBLISHED, "one", "--strict", code=3)
     words = " ".join(result.out.split())
     assert (
-        "2 published values: 2 ? too few runs. An interval needs 3 runs, 2 more than there are"
-        in words
+        sentence("cli.check.too-few-runs-for-intervals", values=2, undecided=2) in words
     )
     # Without names, all tables that have results are checked.
     fast = ("check", "--against", "published", "--profile", "fast")
@@ -325,7 +337,7 @@ def test_the_print_is_checked_without_results(
 ) -> None:
     for words in (("one",), ("toy",), ()):
         result = elmbench("check", *words, "--print-only")
-        assert "toy/one: accuracy of ELM on WDBC: the mean 0.99 cannot" in result.out
+        assert sentence("cli.check.impossible-mean", mean="0.99") in result.out
         assert result.out.endswith("1 finding in 2 published values of 1 table.\n")
     elmbench("check", "--print-only", "--strict", code=1)
     (record,) = elmbench("check", "one", "--print-only", "--json").json

@@ -18,6 +18,7 @@ import pytest
 from filelock import lock_descriptor
 from made_cells import predictions, predictions_of_fit
 from rich.console import Console
+from sentences import sentence
 
 from elmbench.cli import progress
 from elmbench.comparison import request as comparison
@@ -105,7 +106,12 @@ def test_different_data_never_share_a_folder_of_results(
     for folder in folders:
         assert "dummy" in elmbench("table", f"own/{folder.name}").out
     error = " ".join(elmbench("table", "own/shop", code=2).err.split())
-    assert "'own/shop' is the name of 4 comparisons of different data" in error
+    assert (
+        sentence(
+            "cli.compare.name-of-several-comparisons", name="own/shop", comparisons=4
+        )
+        in error
+    )
     assert all(f"own/{folder.name} (" in error for folder in folders[2:])
     assert str(may.resolve()) in error
     shutil.copytree("may", "june")
@@ -163,10 +169,7 @@ def test_the_saved_one_of_equal_models_is_not_the_one_that_is_named_first(
 ) -> None:
     words = ("compare", shop, "-t", "buys", "-m", models, "--folds", "3")
     out = " ".join(elmbench(*words, "--save", "best.joblib").out.split())
-    assert (
-        "saved: elm (tied with ridge on accuracy; the earlier name), fitted to all 60"
-        in out
-    )
+    assert sentence("cli.compare.saved-tied-model", rows=60) in out
     assert "Its probabilities are calibrated on inner folds" in out
     assert "next: elmbench predict best.joblib NEW.csv --proba" in out
     saved = joblib.load("best.joblib")["model"]
@@ -199,9 +202,7 @@ def test_a_safe_file_without_skops_is_an_error_before_the_work(
 ) -> None:
     monkeypatch.setattr("elmbench.comparison.saved_models.find_spec", lambda name: None)
     err = elmbench("compare", shop, "--save", "best.skops", code=2).err
-    assert (
-        "best.skops: skops, which reads and writes such files, is not installed" in err
-    )
+    assert sentence("cli.compare.skops-not-installed", file="best.skops") in err
     assert not Path("elmbench-results").exists()
     Path("best.skops").write_bytes(b"")
     assert (
@@ -230,7 +231,9 @@ def test_a_saved_model_comes_with_a_command_that_can_be_pasted(
     result = elmbench(*words, "dummy", "--save", "dummy.joblib")
     assert "rows without a target, left out: 30 of 60" in result.out
     assert "1 cell to run on 1 worker" in result.out
-    fitted = "fitted to all 30 rows of shop.csv, and to none of the 30 held-out rows"
+    fitted = sentence(
+        "cli.compare.saved-without-held-out-rows", rows=30, data="shop.csv", held_out=30
+    )
     assert fitted in " ".join(result.out.split())
     assert result.err.startswith("1 cell in ")
     # Before any work.
@@ -247,7 +250,7 @@ def test_a_saved_model_comes_with_a_command_that_can_be_pasted(
 
 
 @pytest.mark.parametrize("columns", ["60", "80"])
-def test_headings_are_whole_and_over_one_metric_each(
+def test_headings_are_unbroken_and_above_one_metric_each(
     elmbench: Callable,
     worker: dict,
     shop: Path,
@@ -328,7 +331,9 @@ def test_saving_is_recommended_if_a_model_can_be_saved(
     assert ("--save best.joblib" in result.out) == (status == "ok")
 
 
-def test_a_plan_says_what_would_run(elmbench: Callable, shop: Path) -> None:
+def test_a_dry_run_lists_the_work_and_writes_nothing(
+    elmbench: Callable, shop: Path
+) -> None:
     options = ("--dry-run", "--save", "best.joblib", "--html", "best.html")
     result = elmbench(
         "compare",
@@ -340,7 +345,9 @@ def test_a_plan_says_what_would_run(elmbench: Callable, shop: Path) -> None:
         "k-elm: {C: [1, 10], gamma: 1}",
     )
     assert (
-        "not written in a dry run: best.joblib\nnot written in a dry run: best.html\n"
+        sentence(
+            "cli.compare.dry-run-writes-no-files", model="best.joblib", page="best.html"
+        )
         in result.out
     )
     assert "80 of 80 cells would run" in result.out
@@ -412,7 +419,12 @@ def test_no_output_is_a_file_of_results(
     for output in (store, cells, Path("link"), store.with_name("new")):
         words = ("compare", shop, "-t", "buys", "-m", "dummy", option, output)
         error = elmbench(*words, code=2).err
-        assert f"{option} would write {output}, which is for the results in" in error
+        assert (
+            sentence(
+                "cli.compare.output-inside-results-folder", option=option, output=output
+            )
+            in error
+        )
     assert (store.read_text(), cells.read_text()) == ("results", "results")
 
 
@@ -442,7 +454,7 @@ def test_no_output_is_an_input(elmbench: Callable, shop: Path, option: str) -> N
     assert "which is the input" in elmbench(*plugin, code=2).err
     same = ("compare", shop, "--save", "best", "--html", "./best")
     assert (
-        "--html would write best, which is the file of --save"
+        sentence("cli.compare.output-of-two-options", file="best")
         in elmbench(*same, code=2).err
     )
     assert shop.read_bytes() == content
@@ -513,7 +525,10 @@ def test_every_option_reaches_the_comparison(
         (["sklearn:wine", "--save", "best.joblib"], "--save is given with 2 data sets"),
         (["-t", "buys", "--save", "."], "'.' is a folder"),
         (["-t", "buys", "--grid", "k-elm: [1"], "is not valid YAML"),
-        (["-t", "buys", "--grid", "k-elm"], "the grid 'k-elm' does not give a model"),
+        (
+            ["-t", "buys", "--grid", "k-elm"],
+            sentence("cli.compare.grid-without-model", grid="k-elm"),
+        ),
         (
             ["-t", "buys", "--grid", "k-elm: {C: {from: 1}}"],
             "'k-elm.C': a range needs from, to and step",
@@ -530,12 +545,14 @@ def test_every_option_reaches_the_comparison(
         (["-t", "buys", "--groups", "colour"], "2 groups of rows, too few for 5 folds"),
         (
             ["-t", "buys", "--groups", "colour", "--folds", "2"],
-            "a training part of 2 folds has 1 group of rows",
+            sentence("cli.compare.too-few-groups-to-train", folds=2, groups=1),
         ),
         (["-t", "buys", "-m", "elmo"], "unknown model 'elmo'"),
         (
             ["-t", "buys", "--folds", "50"],
-            "shop.csv has 40 rows in its largest class, too few for 50 folds",
+            sentence(
+                "cli.compare.too-few-rows-in-class", data="shop.csv", rows=40, folds=50
+            ),
         ),
         (
             ["-t", "age", "--time-order", "day", "--folds", "60"],
@@ -543,7 +560,7 @@ def test_every_option_reaches_the_comparison(
         ),
     ],
 )
-def test_what_cannot_be_asked_ends_in_2(
+def test_impossible_requests_exit_with_code_2(
     elmbench: Callable, shop: Path, words: list[str], message: str
 ) -> None:
     result = elmbench("compare", shop, *words, "--dry-run", code=2)
@@ -557,9 +574,9 @@ def test_a_budget_that_leaves_models_out_is_no_failure(
     result = elmbench(
         "compare", shop, "-t", "buys", "-m", "elm,ridge", "--budget", "0s"
     )
-    assert "shop elm, ridge, dummy not run: the budget of 0s is spent" in " ".join(
-        result.out.split()
-    )
+    assert sentence(
+        "comparison.budget.spent", models="shop elm, ridge, dummy", budget="0s"
+    ) in " ".join(result.out.split())
     elmbench("compare", shop, "-m", "ridge", "--budget", "soon", "--dry-run", code=2)
 
 

@@ -139,7 +139,7 @@ def blocks(name: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", ["getting-started.md", "models.md"])
-def test_what_a_page_says_is_run_in_its_order(
+def test_the_commands_of_a_page_run_in_their_order(
     elmbench: Callable, worker: dict, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     commands = 0
@@ -205,7 +205,9 @@ def test_the_commands_of_a_block_run_one_after_the_other(
 
 
 @pytest.mark.usefixtures("folder")
-def test_the_programs_run(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_python_programs_of_the_guide_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     names: dict[str, object] = {}
     for kind, text in OWN_DATA:
         if kind == "python" and not text.startswith("#"):
@@ -305,7 +307,9 @@ def test_the_test_of_an_erratum_exists(name: str) -> None:
 
 
 @pytest.mark.parametrize("command", ERRATA_COMMANDS)
-def test_the_command_of_an_erratum_works(elmbench: Callable, command: str) -> None:
+def test_the_command_of_an_erratum_prints_its_evidence(
+    elmbench: Callable, command: str
+) -> None:
     words = shlex.split(command)[1:]
     # What a run would do is enough; tables are those of the committed results.
     words += (

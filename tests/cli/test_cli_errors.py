@@ -11,6 +11,7 @@ from pathlib import Path
 from subprocess import PIPE
 
 import pytest
+from sentences import sentence
 
 LISTED = "one of the names that the next command lists"
 #: Command, the part of the message on what is wrong, and the part on what was expected.
@@ -179,13 +180,18 @@ def test_a_mistake_gets_one_clear_message(
         ("compare mine.csv --task ranking", "Invalid value for '--task': 'ranking' is"),
         ("check --against nothing", "Invalid value for '--against'"),
         ("run table4 --frob", "No such option: --frob"),
-        ("tabel table4", "No such command 'tabel'. Did you mean 'table'?"),
+        (
+            "tabel table4",
+            sentence("cli.errors.unknown-command", command="tabel", similar="table"),
+        ),
         ("list", "Missing argument 'what'"),
         ("show", "Missing argument 'experiment'"),
         ("baseline update", "Missing argument 'experiments'"),
     ],
 )
-def test_usage_that_cannot_be_read(elmbench: Callable, command: str, said: str) -> None:
+def test_usage_errors_name_the_option_or_command(
+    elmbench: Callable, command: str, said: str
+) -> None:
     outcome = elmbench(*command.split(), code=2)
     assert outcome.out == ""
     assert f"Error: {said}" in outcome.err
@@ -235,12 +241,12 @@ def test_output_that_cannot_be_written_is_one_clear_error(words: str) -> None:
         )
     assert done.returncode == 2
     assert done.stderr.splitlines()[0].endswith(
-        "such as the output: No space left on device"
+        sentence("cli.errors.disk-full-of-output")
     )
     assert len(done.stderr.splitlines()) == 3
 
 
-def test_a_reader_that_has_seen_enough_hears_no_error() -> None:
+def test_a_closed_pipe_is_no_error() -> None:
     command = [sys.executable, "-m", "elmbench", "list", "models", "--json"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -289,7 +295,7 @@ def test_a_comparison_without_standard_streams(
         assert {row["status"] for row in csv.DictReader(stream)} == {"ok"}
 
 
-def test_a_terminal_of_few_signs() -> None:
+def test_a_terminal_without_unicode_gets_replacements() -> None:
     code = (
         "from elmbench.cli import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    "
         "print('0.9 ± 0.1 ✓ ?')"

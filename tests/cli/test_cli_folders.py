@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from made_cells import predictions_of_fit
+from sentences import sentence
 
 from elmbench.results import folders
 
@@ -55,19 +56,18 @@ def test_the_users_values_come_first_and_committed_ones_complete_them(
     assert values.loc["K-ELM", "mean"] == of_k_elm.loc["mcc", "mean"]
     text = elmbench(*words)
     assert text.err.startswith(
-        "your results, elmbench-results/ci/kos-elm/table4, completed by committed ones; all of "
-        "these: elmbench table"
+        sentence(
+            "cli.folders.table-of-two-folders",
+            folder="elmbench-results/ci/kos-elm/table4",
+        )
     )
     assert text.out.count("†") == 2  # the value of K-ELM and the legend
-    assert (
-        "- † committed results, without times on data sets that you have run"
-        in text.out
-    )
+    assert sentence("cli.folders.legend-of-committed-cells") in text.out
     again = elmbench(*words, "--format", "csv", "--results-dir", committed)
     assert (again.out, again.err) == (shown.out, "")
 
 
-def test_times_of_two_machines_stand_in_no_ratio(
+def test_times_of_two_machines_are_not_divided(
     elmbench: Callable, committed: Path
 ) -> None:
     elmbench("run", "table4", *CI, "-d", "wdbc", "-m", "elm", "-q")
@@ -88,7 +88,7 @@ def test_cells_without_data_hide_no_committed_ones(
     assert elmbench("table", "table4", *CI, "--format", "csv").out == shown.out
 
 
-def test_a_check_says_whose_results_it_has_compared(
+def test_a_check_names_the_folders_of_the_compared_results(
     elmbench: Callable, committed: Path
 ) -> None:
     shutil.copytree(
@@ -97,10 +97,7 @@ def test_a_check_says_whose_results_it_has_compared(
     result = elmbench("check", "--against", "published", *CI)
     assert all(f"kos-elm/table{number} " in result.out for number in (4, 7))
     last = result.err.splitlines()[-1]
-    assert last == (
-        "3 tables: 1 with your results (elmbench-results), completed by committed ones, 2 "
-        f"committed ({committed})"
-    )
+    assert last == sentence("cli.folders.tables-by-folder", committed=committed)
     lines = elmbench("check", "--against", "published", *CI, "--json").json
     assert {line["experiment"]: line["folder"] for line in lines} == {
         "kos-elm/table2": f"{committed}/ci/kos-elm/table2",
@@ -163,12 +160,12 @@ def test_two_folders_become_one_table(
     assert (result["results"], result["unknown"]) == (6, [])
     use_tree(Path("none"))
     result = elmbench("merge", "a", "--into", "d")
-    assert (
-        "toy/one is not a table of this installation: joined, not written" in result.out
-    )
+    assert sentence("cli.folders.merged-without-tables", table="toy/one") in result.out
 
 
-def test_readings_on_one_page(elmbench: Callable, one: Path, worker: dict) -> None:
+def test_the_site_has_one_page_of_readings(
+    elmbench: Callable, one: Path, worker: dict
+) -> None:
     nothing = elmbench("report", code=2)
     assert nothing.out == ""
     assert nothing.err.startswith("error: no table has results in elmbench-results")
@@ -197,6 +194,6 @@ def test_readings_on_one_page(elmbench: Callable, one: Path, worker: dict) -> No
     result = elmbench("report", "--out", "elsewhere")
     assert Path("elsewhere/index.html").is_file()
     assert (
-        "comparisons are left out: own/mine\nto write a page: elmbench compare ... --html FILE"
+        sentence("cli.folders.site-without-comparisons", comparison="own/mine")
         in result.out
     )

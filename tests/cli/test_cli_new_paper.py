@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from sentences import sentence
 
 from elmbench.specs import new_paper
 
@@ -122,7 +123,7 @@ def test_all_commands_of_the_folder_run_and_a_strict_check_fails_on_another_prin
     # The site is about this paper alone.
     site = new_folder / "elmbench-results" / "site"
     first_page = (site / "index.html").read_text("utf-8")
-    assert "reruns the tables of 1 paper, on the data that it used." in first_page
+    assert sentence("cli.new-paper.site-of-one-paper") in first_page
     assert "Aeberhard et al. 1992" in first_page
     assert "extreme learning" not in first_page
     data_page = (site / "datasets.html").read_text("utf-8")
@@ -184,20 +185,14 @@ def test_an_empty_folder_is_filled_and_json_names_the_files(elmbench: Callable) 
 def test_a_key_that_is_not_valid_is_refused(elmbench: Callable, key: str) -> None:
     error = elmbench("new-paper", key, code=2).err
     assert error.startswith("error: '")
-    assert (
-        "cannot be the key of a paper\nExpected: lower-case letters and digits" in error
-    )
-    assert (
-        "\nNext: type another key, such as: elmbench new-paper miller-2020\n" in error
-    )
+    assert sentence("cli.new-paper.key-with-wrong-characters") in error
+    assert sentence("cli.new-paper.next-valid-key", key="miller-2020") in error
     assert list(Path().iterdir()) == []
 
 
 def test_the_name_of_tables_without_a_paper_is_refused(elmbench: Callable) -> None:
     error = elmbench("new-paper", "own", code=2).err
-    assert error.startswith(
-        "error: 'own' cannot be the key of a paper\nExpected: a key besides own"
-    )
+    assert error.startswith(sentence("cli.new-paper.reserved-key", key="own"))
     assert list(Path().iterdir()) == []
 
 
@@ -205,11 +200,7 @@ def test_a_folder_with_files_is_refused(elmbench: Callable) -> None:
     Path("miller").mkdir()
     Path("miller/notes.txt").write_text("mine")
     error = elmbench("new-paper", "miller", code=2).err
-    assert error == (
-        "error: the folder miller is not empty\n"
-        "Expected: a folder that is empty or does not exist\n"
-        "Next: type another key, or move what is there\n"
-    )
+    assert error == sentence("cli.new-paper.folder-not-empty", folder="miller")
     assert files_below(Path()) == {"miller/notes.txt"}
 
 
@@ -217,7 +208,7 @@ def test_a_file_of_that_name_is_refused(elmbench: Callable) -> None:
     Path("miller").write_text("mine")
     error = elmbench("new-paper", "miller", code=2).err
     assert error.startswith(
-        "error: miller is not a folder\nExpected: a folder that is empty"
+        sentence("cli.new-paper.file-in-place-of-folder", folder="miller")
     )
     assert Path("miller").read_text() == "mine"
 

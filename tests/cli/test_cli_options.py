@@ -31,7 +31,7 @@ COMMANDS = [*VERBS, "baseline update", "data status", "data fetch", "data import
 
 
 @pytest.mark.parametrize("position", ["before", "after", "equals", "environment"])
-def test_each_option_may_stand_anywhere(
+def test_options_of_the_app_are_accepted_before_and_after_the_command(
     elmbench: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, position: str
 ) -> None:
     (tmp_path / "mine.py").write_text(PLUGIN)
@@ -66,7 +66,7 @@ def test_each_option_may_stand_anywhere(
 @pytest.mark.parametrize(
     ("flag", "name"), [("-q", "quiet"), ("--quiet", "quiet"), ("--json", "as_json")]
 )
-def test_flags_may_stand_anywhere(
+def test_flags_of_the_app_are_accepted_before_and_after_the_command(
     elmbench: Callable, monkeypatch: pytest.MonkeyPatch, flag: str, name: str
 ) -> None:
     for words in (
@@ -154,7 +154,7 @@ def test_help_lists_every_command_below_a_heading(elmbench: Callable) -> None:
         ("data", "Commands:", "import "),
     ],
 )
-def test_options_by_group(
+def test_help_lists_options_below_their_group(
     elmbench: Callable, command: str, heading: str, option: str
 ) -> None:
     text = elmbench(command, "--help").out
@@ -222,7 +222,7 @@ def imported(tmp_path: Path) -> Callable[[str], set[str]]:
         "status", "show table4", "show eem/table4", "validate",
     ],
 )  # fmt: skip
-def test_what_needs_no_data_frame_imports_none(
+def test_commands_without_tables_do_not_import_pandas(
     imported: Callable[[str], set[str]], command: str
 ) -> None:
     modules = imported(command)
@@ -305,12 +305,14 @@ def completed(words: str, incomplete: str) -> set[str]:
         ("data fetch", "wdb", {"wdbc"}),
     ],
 )
-def test_names_are_completed(words: str, incomplete: str, offered: set[str]) -> None:
+def test_the_shell_completes_names(
+    words: str, incomplete: str, offered: set[str]
+) -> None:
     assert completed(words, incomplete) == offered
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
-def test_completion_installs_itself(tmp_path: Path) -> None:
+def test_the_completion_script_is_installed(tmp_path: Path) -> None:
     done = subprocess.run(
         # A second command, so that bash stays what started the first.
         ["bash", "-c", f"{COMMAND} --install-completion; true"],

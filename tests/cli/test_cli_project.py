@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from sentences import sentence
 from sklearn.datasets import load_wine
 
 from elmbench.registry import plugins
@@ -59,7 +60,7 @@ def project(elmbench: Callable) -> Path:
     return folder
 
 
-def test_a_folder_below_has_what_the_file_names(
+def test_the_project_file_applies_in_subfolders(
     elmbench: Callable, worker: dict, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (project / "below").mkdir()
@@ -89,7 +90,7 @@ def test_a_table_without_its_plug_in_fails_a_run_of_all_tables(
     assert "far-away" in elmbench("validate", code=2).err
 
 
-def test_options_and_variables_win(
+def test_options_and_variables_override_the_project_file(
     elmbench: Callable, worker: dict, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     elmbench("run", "miller/table1", "--results-dir", "elsewhere")
@@ -114,7 +115,7 @@ def test_options_and_variables_win(
     [
         (
             "plugin = []",
-            "unknown key 'plugin'; allowed here: data, plugins, results, specs",
+            sentence("cli.project.unknown-key", key="plugin"),
         ),
         ('plugins = "models.py"', "'plugins' is 'models.py': expected a list"),
         ("specs = [", "elmbench.toml: Invalid value"),
@@ -126,7 +127,9 @@ def test_options_and_variables_win(
         ),
     ],
 )
-def test_a_faulty_file_is_named(elmbench: Callable, text: str, message: str) -> None:
+def test_an_error_in_the_project_file_names_it(
+    elmbench: Callable, text: str, message: str
+) -> None:
     Path("elmbench.toml").write_text(text)
     error = elmbench("list", "models", code=2).err
     assert message in error
@@ -134,13 +137,13 @@ def test_a_faulty_file_is_named(elmbench: Callable, text: str, message: str) -> 
     assert "Next: " in error
 
 
-def test_a_paper_beside_its_data_sets_is_told_where_it_belongs(
+def test_a_misplaced_paper_file_is_an_error_that_names_its_folder(
     elmbench: Callable,
 ) -> None:
     Path("elmbench.toml").write_text('specs = ["."]')
     Path("paper.yaml").write_text(yaml.safe_dump(PAPER))
     error = elmbench("list", "experiments", code=2).err
-    assert "paper.yaml is not in the folder of a paper" in error
+    assert sentence("cli.project.paper-file-outside-paper") in error
     assert os.path.join("experiments", "KEY") in error
 
 
@@ -154,7 +157,10 @@ def test_a_run_refuses_the_table_that_validate_refuses(
     )
     (table.parent / "table2.yaml").unlink()
     message = elmbench("validate", code=2).err.partition("error: ")[2]
-    assert "unknown published model 'meen' (did you mean 'mean'?)" in message
+    assert (
+        sentence("cli.project.unknown-published-model", model="meen", similar="mean")
+        in message
+    )
     assert elmbench("run", "--all", code=2).err.endswith(f"error: {message}")
     assert elmbench("run", "miller/table1", "--dry-run", code=2).err.endswith(
         f"error: {message}"

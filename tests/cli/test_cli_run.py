@@ -10,6 +10,7 @@ from unittest.mock import Mock
 import pandas as pd
 import pytest
 from rich.progress import Progress
+from sentences import sentence
 
 from elmbench.cli.progress import duration
 from elmbench.errors import ElmbenchError
@@ -102,7 +103,9 @@ def test_no_written_file_holds_a_path_of_this_machine(
     )
 
 
-def test_cells_of_the_request(elmbench: Callable, one: Path, worker: dict) -> None:
+def test_options_choose_the_cells_of_a_run(
+    elmbench: Callable, one: Path, worker: dict
+) -> None:
     elmbench(*CI)
     cells_of_run = cells()
     assert cells_of_run.groupby("model").size().to_dict() == {
@@ -182,7 +185,7 @@ def test_a_terminal_shows_a_bar_of_the_cells(
         assert all("; toy/one: " in text and " left" in text for text in texts)
 
 
-def test_what_is_known_is_not_computed_again(
+def test_stored_results_are_not_computed_again(
     elmbench: Callable, one: Path, worker: dict
 ) -> None:
     ran: list[str] = []
@@ -221,7 +224,16 @@ def test_the_traceback_of_a_failed_cell_is_shown_on_demand(
     }
     result = elmbench(*CI, code=1)
     assert "--debug the traceback" in result.err
-    assert "3 cells failed; first reason: ValueError: no (wdbc, K-ELM)\n" in result.err
+    assert (
+        sentence(
+            "cli.run.cells-failed",
+            cells=3,
+            reason="ValueError: no",
+            dataset="wdbc",
+            model="K-ELM",
+        )
+        in result.err
+    )
     assert "line 7" not in result.err
     assert elmbench("--debug", *CI, code=1).err.count("mine.py, line 7") == 1
 
@@ -230,7 +242,7 @@ def test_the_traceback_of_a_failed_cell_is_shown_on_demand(
     ("status", "code"),
     [("failed", 1), ("timeout", 0), ("out-of-memory", 0), ("diverged", 0), ("ok", 0)],
 )
-def test_exit_codes(
+def test_a_run_exits_with_1_only_if_cells_failed(
     elmbench: Callable, one: Path, worker: dict, status: str, code: int
 ) -> None:
     worker["elm"] = lambda unit: (
@@ -271,7 +283,7 @@ def test_limits_of_fits_and_of_searches(
     assert seconds == {("cell", fit), ("search", search)}
 
 
-def test_a_run_prints_what_it_was_about(
+def test_a_run_prints_only_its_own_models_and_readings(
     elmbench: Callable, one: Path, worker: dict
 ) -> None:
     elmbench(*CI, "-m", "elm", "--reading", "order=stored")
@@ -282,10 +294,7 @@ def test_a_run_prints_what_it_was_about(
     assert "reading order=stored" not in values
     assert "K-ELM" in of_second
     assert "FB-KOS-ELM" not in of_second
-    assert (
-        "the whole table, with earlier cells: elmbench table toy/one --profile ci"
-        in second.out
-    )
+    assert sentence("cli.run.next-whole-table", table="toy/one") in second.out
     assert set(cells()["model"]) == {"ELM", "K-ELM"}
 
 
@@ -315,7 +324,7 @@ def test_a_table_prints_the_default_readings(
         (("-m", "xgboost"), "Next: -m xgboost:XGBClassifier"),
     ],
 )
-def test_errors_name_what_to_type(
+def test_errors_of_a_run_name_the_command_to_type(
     elmbench: Callable, one: Path, worker: dict, words: tuple[str, ...], message: str
 ) -> None:
     assert message in elmbench(*CI, *words, code=2).err
@@ -328,7 +337,7 @@ def test_absent_data_are_no_failure(
     result = elmbench(*CI)
     endings = cells().groupby("dataset")["status"].unique().map(list).to_dict()
     assert endings == {"wdbc": ["ok"], "sylva": ["unavailable"]}
-    assert "sylva unavailable: the data set 'sylva' is not here" in result.out
+    assert sentence("cli.run.data-set-unavailable", dataset="sylva") in result.out
 
 
 def test_a_run_without_any_data_writes_nothing(
@@ -337,7 +346,7 @@ def test_a_run_without_any_data_writes_nothing(
     toy(datasets=["sylva"])
     result = elmbench(*CI, code=2)
     assert result.err.startswith(
-        "error: no cell of toy/one has data (missing: sylva): the data set 'sylva' is not here"
+        sentence("cli.run.no-data", table="toy/one", dataset="sylva")
     )
     assert "Next: " in result.err
     assert not Path("elmbench-results").exists()
@@ -368,12 +377,25 @@ def test_other_data_are_refused_or_marked_everywhere(
     words = (*CI, "--data-dir", tmp_path)
     refused = elmbench(*words, code=2)
     assert refused.out == ""
-    assert "wdbc.csv is other data than the public file of 'wdbc'" in refused.err
+    assert (
+        sentence(
+            "datasets.fingerprint.other-data-than-public-file",
+            file="wdbc.csv",
+            dataset="wdbc",
+        )
+        in refused.err
+    )
     assert "--other-data" in refused.err
     assert not Path("elmbench-results").exists()
     result = elmbench(*words, "--other-data")
     other = "wdbc.csv is other data than the public file"
-    guessed = "labels recognised by the sizes of the classes: B is 1, M is 2"
+    guessed = sentence(
+        "datasets.fingerprint.labels-guessed-by-size",
+        first="B",
+        first_is=1,
+        second="M",
+        second_is=2,
+    )
     folder = Path("elmbench-results/ci/toy/one")
     for text in (
         result.out,
@@ -394,13 +416,13 @@ def test_other_data_are_refused_or_marked_everywhere(
     assert "remarks" not in json.loads((folder / "environment.json").read_text())
 
 
-def test_dry_run_says_what_would_run_and_writes_nothing(
+def test_a_dry_run_lists_the_work_and_writes_nothing(
     elmbench: Callable, toy: Callable, worker: dict
 ) -> None:
     toy(datasets=["wdbc", "sylva"])
     result = elmbench("run", "one", "--profile", "paper", "--dry-run", "--jobs", 2)
     assert "24 of 48 cells would run" in result.out
-    assert "on 2 workers; 24 without data; the longest search or fit takes" in " ".join(
+    assert sentence("cli.run.plan-summary", workers=2, without_data=24) in " ".join(
         result.out.split()
     )
     assert not Path("elmbench-results").exists()
@@ -422,7 +444,7 @@ def test_dry_run_says_what_would_run_and_writes_nothing(
     lines = elmbench(
         "run", "one", "--profile", "paper", "--dry-run", "-q"
     ).out.splitlines()
-    assert " ".join(lines[0].split()) == "data set model cells to run fits one core"
+    assert " ".join(lines[0].split()) == sentence("cli.run.plan-headings")
     assert "would run" not in "".join(lines)
 
 
@@ -451,7 +473,7 @@ def test_a_plan_of_several_experiments_has_a_line_for_each(elmbench: Callable) -
     assert "Not counted: svm" in out
 
 
-def test_a_plan_says_which_data_are_missing(
+def test_a_dry_run_names_missing_data_sets(
     elmbench: Callable, toy: Callable, worker: dict
 ) -> None:
     toy(datasets=["wdbc", "sylva"])

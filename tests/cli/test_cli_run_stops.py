@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from sentences import sentence
 
 CI = ("run", "one", "--profile", "ci")
 
@@ -55,12 +56,9 @@ def test_an_interrupted_run_keeps_what_has_ended(
     worker["k-elm"] = interrupt
     result = elmbench(*CI, "-q", code=130)
     assert result.out == ""
+    assert result.err == sentence("cli.run.interrupted-work-is-stored")
     assert (
-        result.err
-        == "interrupted: finished work is stored. Next: the same command resumes\n"
-    )
-    assert (
-        "Next: without --force, the same command runs the missing cells"
+        sentence("cli.run.interrupted-forced-run")
         in elmbench(*CI, "--force", code=130).err
     )
     # The tables are written with what had ended by then.

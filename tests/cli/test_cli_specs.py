@@ -2,6 +2,7 @@
 that is not valid.
 """
 
+import csv
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,8 +12,10 @@ import numpy as np
 import pytest
 import sklearn
 import yaml
+from sentences import sentence
 from sklearn.datasets import load_breast_cancer
 
+from elmbench.cli.progress import duration
 from elmbench.datasets import fetch as fetching
 from elmbench.datasets.fetch import Fetched
 from elmbench.errors import DataUnavailableError
@@ -20,6 +23,7 @@ from elmbench.metrics import REGISTRY
 from elmbench.registry import registry
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.datasets import DatasetSpecs, load_dataset_specs
+from elmbench.specs.files import spec_root
 from elmbench.specs.schemas import json_schema
 
 
@@ -38,7 +42,7 @@ from elmbench.specs.schemas import json_schema
          "takes": "probabilities"}),
     ],
 )  # fmt: skip
-def test_lists_are_complete(
+def test_lists_name_every_experiment_data_set_model_and_metric(
     elmbench: Callable,
     monkeypatch: pytest.MonkeyPatch,
     what: str,
@@ -55,6 +59,16 @@ def test_lists_are_complete(
     assert what != "models" or "(baseline)" in listed["svm"]["title"]
 
 
+#: The word for each verdict in `elmbench list experiments`.
+VERDICT_WORDS = {
+    "holds": "holds",
+    "holds in part": "partly",
+    "does not hold": "fails",
+    "undecided": "undecided",
+    "": "–",
+}
+
+
 def test_experiments_have_data_time_and_verdict(
     elmbench: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -67,21 +81,21 @@ def test_experiments_have_data_time_and_verdict(
     }
     assert lines["kos-elm/table4"]["missing data sets"] == []
     assert lines["kos-elm/table2"]["missing data sets"] == ["calhousing"]
-    assert lines["kos-elm/table4"]["verdict"] == "undecided"
-    assert lines["rkelm/table5"]["seconds"] == pytest.approx(270)
-    assert (lines["eem/table3"]["verdict"], lines["rkelm/table10"]["seconds"]) == (
-        "",
-        None,
-    )
+    with (spec_root() / "experiments" / "outcomes.csv").open() as stream:
+        outcomes = {line["experiment"]: line for line in csv.DictReader(stream)}
+    assert set(lines) == set(outcomes)
+    for name, outcome in outcomes.items():
+        seconds = float(outcome["seconds"]) if outcome["seconds"] else None
+        shown = (lines[name]["verdict"], lines[name]["seconds"])
+        assert shown == (outcome["verdict"], seconds), name
     text = elmbench("list", "experiments", *options).out
-    words = {
-        line.split()[0]: line.split()[-3:] for line in text.splitlines() if "/" in line
-    }
     assert "lacks calhousing" in text
     # Units and numbers are words of their own.
-    assert words["kos-elm/table4"] == ["5", "min", "undecided"]
-    assert words["kos-elm/table6"] == ["22", "min", "fails"]
-    assert words["rkelm/table10"][1:] == ["–", "–"]
+    words = {line.split()[0]: line.split() for line in text.splitlines() if "/" in line}
+    for name, outcome in outcomes.items():
+        time = duration(float(outcome["seconds"])) if outcome["seconds"] else "–"
+        last_words = [*time.split(), VERDICT_WORDS[outcome["verdict"]]]
+        assert words[name][-len(last_words) :] == last_words
     heading, *rest = text.splitlines()
     start = heading.index("data")
     data = {
@@ -92,7 +106,7 @@ def test_experiments_have_data_time_and_verdict(
     assert data["kos-elm/text-budget"] == "no"
 
 
-def test_readings(elmbench: Callable) -> None:
+def test_the_list_of_readings_has_values_tables_and_leaks(elmbench: Callable) -> None:
     listed = {
         (line["reading"], line["value"]): line
         for line in elmbench("list", "readings", "--json").json
@@ -193,7 +207,9 @@ VERBS = ["validate", "list experiments", "list readings", "show one", "run one",
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_broken_yaml(elmbench: Callable, toy: Callable, verb: str) -> None:
+def test_every_command_reports_the_line_of_a_yaml_error(
+    elmbench: Callable, toy: Callable, verb: str
+) -> None:
     path = toy()
     path.write_text(path.read_text().replace("datasets:\n", "datasets: [\n"))
     result = elmbench(*verb.split(), code=2)
@@ -214,18 +230,22 @@ def test_broken_yaml(elmbench: Callable, toy: Callable, verb: str) -> None:
         (
             {"layout": "curvs"},
             "WDBC",
-            "unknown kind of table 'curvs' (did you mean 'curves'?)",
+            sentence("cli.specs.unknown-kind-of-table", kind="curvs", similar="curves"),
         ),
-        ({}, "WDCB", "unknown data set 'WDCB' (did you mean 'WDBC'?)"),
+        (
+            {},
+            "WDCB",
+            sentence("cli.specs.unknown-data-set", dataset="WDCB", similar="WDBC"),
+        ),
         (
             {},
             "WDBC,ELM,acc,1,,\nWDBC",
-            "the published metric 'acc' is not in the table",
+            sentence("cli.specs.published-metric-not-in-table", metric="acc"),
         ),
         (
             {},
             "WDBC,EML,mcc,1,,\nWDBC",
-            "unknown published model 'EML' (did you mean 'ELM'?)",
+            sentence("cli.project.unknown-published-model", model="EML", similar="ELM"),
         ),
         (
             {"models": {"ELM": {"model": "elm", "params": {"hidden": 3}}}},
@@ -234,7 +254,7 @@ def test_broken_yaml(elmbench: Callable, toy: Callable, verb: str) -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_named(
+def test_a_spec_error_names_the_wrong_value(
     elmbench: Callable, toy: Callable, changes: dict, figures: str, said: str
 ) -> None:
     path = toy()
@@ -266,7 +286,7 @@ def test_a_reading_with_a_wrong_parameter_is_named(
     )
 
 
-def test_specs_that_are_not_there(
+def test_a_folder_without_specs_lists_no_experiments(
     elmbench: Callable, use_tree: Callable, tmp_path: Path
 ) -> None:
     use_tree(tmp_path)
@@ -283,7 +303,7 @@ def _empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
 
 
-def test_every_data_set_says_where_it_comes_from(elmbench: Callable) -> None:
+def test_every_data_set_is_listed_with_its_source(elmbench: Callable) -> None:
     result = elmbench("data", "status", "--json").json
     states = {entry["name"]: entry["state"] for entry in result}
     assert (states["wdbc"], states["mackey-glass"], states["sylva"]) == (
@@ -345,7 +365,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetching, "fetch_dataset", fetch)
 
 
-def test_fetch_says_what_it_brings_and_one_that_fails_does_not_stop_the_others(
+def test_fetch_names_each_source_and_continues_after_a_failure(
     elmbench: Callable, server: None
 ) -> None:
     assert (
@@ -355,10 +375,7 @@ def test_fetch_says_what_it_brings_and_one_that_fails_does_not_stop_the_others(
     (line,) = elmbench("data", "fetch", "sonar", "--json").json
     assert line == {"name": "sonar", "origin": "made up", "downloaded": False}
     result = elmbench("data", "fetch", "heart", "sonar", "--data-dir", "d", code=2)
-    assert (
-        "error: heart: heart cannot be reached\nNext: elmbench --data-dir d data status"
-        in result.err
-    )
+    assert sentence("cli.data.source-not-reached", dataset="heart") in result.err
     assert result.out == "sonar: is here already (made up)\n"
     result = elmbench("data", "fetch", "--all", code=2)
     assert "error: heart" in result.err

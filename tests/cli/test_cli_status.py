@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from made_store import log_files, lose
+from sentences import sentence
 
 from elmbench.cli import progress
 from elmbench.cli.options import State, state
@@ -12,7 +13,9 @@ from elmbench.execution.store import Store
 from elmbench.specs.catalogue import load_catalogue
 
 
-def test_counts_of_each_table_and_profile(elmbench: Callable, real: Path) -> None:
+def test_status_counts_the_cells_of_each_table_and_profile(
+    elmbench: Callable, real: Path
+) -> None:
     result = elmbench("status", "--results-dir", real, "--json").json
     assert [
         (line["experiment"], line["profile"], line["ended"]) for line in result
@@ -30,7 +33,7 @@ def test_counts_of_each_table_and_profile(elmbench: Callable, real: Path) -> Non
     ] == [["kos-elm/table4", "ci", "6", "6", "ok"]]
 
 
-def test_why_cells_did_not_end_ok(
+def test_status_counts_the_reasons_of_unsuccessful_cells(
     elmbench: Callable, toy: Callable, worker: dict
 ) -> None:
     toy(datasets=["wdbc", "sylva"])
@@ -42,11 +45,16 @@ def test_why_cells_did_not_end_ok(
     assert "3 x wdbc ELM failed: ValueError: no" in lines
     assert "3 x wdbc K-ELM timeout: > 5 s" in lines
     # Absent data are named once, not once a model.
-    assert lines.count("x sylva unavailable: the data set 'sylva' is not here") == 1
+    assert (
+        lines.count(f"x {sentence('cli.run.data-set-unavailable', dataset='sylva')}")
+        == 1
+    )
     assert elmbench("status", "-q").out.count("\n") == 3
 
 
-def test_missing_cells(elmbench: Callable, one: Path, worker: dict) -> None:
+def test_status_counts_the_cells_that_are_missing_from_the_store(
+    elmbench: Callable, one: Path, worker: dict
+) -> None:
     worker["k-elm"] = lambda unit: (
         {"fit_seconds": 9.0} if unit["kind"] == "cell" else {}
     )
@@ -89,14 +97,14 @@ def test_missing_cells(elmbench: Callable, one: Path, worker: dict) -> None:
     assert (line["ended"], line["seconds_left"]) == ({"ok": 12}, 0)
 
 
-def test_nothing_has_been_run(elmbench: Callable) -> None:
+def test_status_without_runs_names_the_command_to_type(elmbench: Callable) -> None:
     result = elmbench("status")
     assert result.out == "elmbench-results holds no runs; next: elmbench run table4\n"
     assert elmbench("status", "--json").json == []
     assert elmbench("status", "-q").out == ""
 
 
-def test_damage_is_told_until_a_run_has_computed_what_is_missing(
+def test_damaged_records_are_reported_until_a_run_repeats_their_work(
     elmbench: Callable, one: Path, worker: dict
 ) -> None:
     elmbench("run", "one", "--profile", "ci")
@@ -152,9 +160,7 @@ def test_a_table_that_this_installation_lacks_is_named(
         "fast", "no-such/table", store.cells("ci", "toy/one"), "elmbench run x"
     )
     text = " ".join(elmbench("status").out.split())
-    assert text.endswith(
-        "no-such/table (fast) is not a table of this installation. Next: --spec-dir"
-    )
+    assert text.endswith(sentence("cli.status.unknown-table", table="no-such/table"))
     assert text.count("is not a table") == 1
 
 
@@ -183,12 +189,12 @@ def test_tables_are_watched_on_a_terminal_alone(
     assert "tables" not in capsys.readouterr().err
 
 
-def test_durations_in_words() -> None:
+def test_durations_are_written_in_seconds_minutes_or_hours() -> None:
     words = ["1 s", "89 s", "2 min", "90 min", "1.5 h"]
     assert list(map(progress.duration, (0.2, 89, 100, 5399, 5400))) == words
 
 
-def test_a_command_stands_on_one_line_to_be_copied(
+def test_commands_to_copy_are_not_wrapped(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     command = "next: elmbench run kos-elm/table4" + " --reading order=stored" * 5

@@ -8,25 +8,26 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from made_cells import RESULTS as COMMITTED
+from sentences import sentence
 
 CI = ("--profile", "ci")
 
 
-def test_text(elmbench: Callable, real: Path) -> None:
+def test_a_printed_table_has_values_published_values_and_verdicts(
+    elmbench: Callable, real: Path
+) -> None:
     result = elmbench("table", "table4", *CI, "--results-dir", real)
     assert result.err == ""
     lines = result.out.splitlines()
-    assert (
-        "Table IV: MCC and training time on the two classification data sets" in lines
-    )
+    assert sentence("cli.table.title-of-kos-elm-table4") in lines
     start = lines.index("mcc")
     assert lines[start + 1].split() == ["data", "set", "ELM", "K-ELM"]
     assert lines[start + 2].startswith("WDBC  ")
     assert lines[start + 3].split() == ["paper", "0.93±0.012", "?", "0.95±0.011*", "?"]
     assert lines[-2].startswith("2 published values: 2 ? too few runs.")
-    assert "Profile ci: fewer runs than the paper: 1 of 20; thinned grids." in " ".join(
-        result.out.split()
-    )
+    assert sentence(
+        "cli.table.subtitle-of-profile-ci", runs=1, published_runs=20
+    ) in " ".join(result.out.split())
 
 
 def test_a_metric_is_added_from_the_store(elmbench: Callable, real: Path) -> None:
@@ -57,7 +58,7 @@ def test_a_metric_is_added_from_the_store(elmbench: Callable, real: Path) -> Non
     other = elmbench(
         "table", "table4", *CI, "--metric", "nrmse", "--results-dir", real, code=2
     )
-    assert "error: nrmse is not a metric for classification" in other.err
+    assert sentence("cli.table.metric-of-other-task", metric="nrmse") in other.err
 
 
 def test_csv_has_the_means_of_the_cells_and_json_is_the_summary(
@@ -121,7 +122,7 @@ def test_markdown_has_the_picture_of_a_table(elmbench: Callable) -> None:
     assert "](figure.png)" in elmbench(*words).out
 
 
-def test_figures_have_the_requested_format_beside_png(
+def test_figures_are_written_as_png_and_in_the_requested_format(
     elmbench: Callable, tmp_path: Path
 ) -> None:
     folder = tmp_path / "ci/ospvm/figure1"
@@ -139,7 +140,7 @@ def test_figures_have_the_requested_format_beside_png(
     assert "--figure-format is given without --update" in error
 
 
-def test_tables_are_written_anew_from_their_cells(
+def test_all_tables_can_be_rewritten_from_their_cells(
     elmbench: Callable, real: Path
 ) -> None:
     folder = real / "ci/kos-elm/table4"
@@ -187,7 +188,7 @@ def test_models_are_compared_over_data_sets(
     result = elmbench(
         "table", "table4", *CI, "--statistics", "--results-dir", real, code=2
     )
-    assert "no two models on the same two data sets" in result.err
+    assert sentence("cli.table.no-pair-of-models-on-same-data") in result.err
     # Profile ci has one data set.
     assert " run kos-elm/table4 --profile fast" in result.err
     # No run would give a table of facts two models.
@@ -195,6 +196,6 @@ def test_models_are_compared_over_data_sets(
         "table", "rkelm/table1", "--statistics", "--results-dir", COMMITTED, code=2
     )
     assert (
-        "rkelm/table1 (the small data sets) has no models to be compared" in result.err
+        sentence("cli.table.no-models-to-compare", table="rkelm/table1") in result.err
     )
     assert "elmbench run" not in result.err

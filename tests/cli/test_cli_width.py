@@ -34,13 +34,17 @@ def width(text: str) -> int:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_without_results(elmbench: Callable, command: str) -> None:
+def test_output_without_results_fits_80_columns(
+    elmbench: Callable, command: str
+) -> None:
     result = elmbench(*command.split())
     assert 0 < width(result.out) <= 80
 
 
 @pytest.mark.parametrize("command", WITH_RESULTS)
-def test_with_results(elmbench: Callable, real: Path, command: str) -> None:
+def test_output_with_results_fits_80_columns(
+    elmbench: Callable, real: Path, command: str
+) -> None:
     result = elmbench(*command.split(), "--results-dir", real)
     assert 0 < width(result.out) <= 80
 
@@ -67,7 +71,7 @@ def test_no_heading_is_broken(
         assert heading in result.out
 
 
-def test_a_table_of_long_names_and_endings(
+def test_a_table_of_long_names_and_reasons_fits_80_columns(
     elmbench: Callable, toy: Callable, worker: dict
 ) -> None:
     toy(datasets=["protein-homology", "wdbc"])

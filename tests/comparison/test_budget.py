@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sentences import sentence
 from sklearn.datasets import make_classification
 from sklearn.preprocessing import StandardScaler
 
@@ -59,7 +60,7 @@ def test_cheap_models_come_first_and_those_of_unknown_duration_last(
     assert not any(one.not_run for one in resolved.spec.models.values())
 
 
-def test_what_the_time_did_not_suffice_for_is_said(
+def test_models_left_out_by_the_budget_are_named(
     comparison: ComparisonRequest, tmp_path: Path
 ) -> None:
     def models_and_notes(*left_out: str) -> tuple[set[str], str]:
@@ -80,7 +81,7 @@ def test_what_the_time_did_not_suffice_for_is_said(
 
     models, notes = models_and_notes("svm")
     assert models == {"ridge", "dummy"}
-    assert "svm not run: the budget of 200h is spent" in notes
+    assert sentence("comparison.budget.spent", models="svm", budget="200h") in notes
     # The same command goes on from what is stored.
     assert models_and_notes("ridge", "dummy")[0] == {"ridge", "dummy", "svm"}
 
@@ -192,7 +193,7 @@ def test_a_budget_that_ends_early_ranks_all_models_by_what_they_have_learnt(
     assert learnt_rows(whole) == dict.fromkeys((*MODELS, "dummy"), 400)
 
 
-def test_what_cannot_end_is_not_begun(
+def test_work_that_exceeds_the_budget_is_not_started(
     large: ComparisonRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seconds_of = Fit.seconds_of

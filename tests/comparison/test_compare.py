@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sentences import pattern, sentence
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
@@ -84,7 +85,7 @@ def test_arguments_that_are_missing_or_unknown() -> None:
         elmbench.compare(X, y, metrics=["f1"])
 
 
-def test_a_file_in_place_of_the_results_folder(tmp_path: Path) -> None:
+def test_a_results_folder_that_is_a_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ElmbenchError, match="cannot write "):
         elmbench.compare(X, y, ["dummy"], results_dir=tmp_path / "file")
@@ -192,7 +193,7 @@ def test_targets_and_columns_beside_the_rows_that_cannot_be_used() -> None:
     with pytest.raises(ElmbenchError, match="y has 50 missing values"):
         elmbench.compare(X, masked, ["ridge"])
     with pytest.raises(
-        ElmbenchError, match="`test` has no rows, or either X or `test` is sparse"
+        ElmbenchError, match=pattern("comparison.arguments.test-rows-empty-or-sparse")
     ):
         elmbench.compare(X, y, ["ridge"], test=(sp.csr_matrix(X), y))
     with pytest.raises(ElmbenchError, match="weights has 50 missing values"):
@@ -214,7 +215,7 @@ def test_columns_beside_the_rows_are_taken_in_their_order() -> None:
     np.testing.assert_array_equal(load_from_spec(resolved.dataset("data")).folds, fold)
 
 
-def test_estimators_beside_names() -> None:
+def test_estimators_and_names_of_models_are_compared_together() -> None:
     pipeline = make_pipeline(StandardScaler(), SVC())
     models = [
         SVC(C=2.0),
@@ -249,7 +250,8 @@ def test_estimators_beside_names() -> None:
         elmbench.compare(X, y, [SVC()], grids={"SVC": {"gama": [1]}})
     for wrong in (SVC, 3, StandardScaler()):
         with pytest.raises(
-            ElmbenchError, match="neither the name of a model nor an estimator"
+            ElmbenchError,
+            match=pattern("comparison.arguments.neither-name-nor-estimator"),
         ):
             elmbench.compare(X, y, [wrong])
 
@@ -328,7 +330,8 @@ def test_a_positive_class_is_named() -> None:
         in elmbench.compare(X, (y == 1) * 1.0, ["dummy"], positive=0.0, folds=3).text
     )
     with pytest.raises(
-        ElmbenchError, match="'frequent' is named as the positive class of 2 classes"
+        ElmbenchError,
+        match=pattern("comparison.arguments.unknown-positive-class", label="frequent"),
     ):
         elmbench.compare(X, words, ["ridge"], positive="frequent")
     with pytest.raises(ElmbenchError, match="of 3 classes"):
@@ -453,7 +456,8 @@ def test_no_model_is_kept_that_has_changed_since_the_comparison() -> None:
     request("two")
     options["plugins"][0].write_text(CONSTANT.format(index=-1))
     with pytest.raises(
-        ElmbenchError, match="the model constant has changed since the comparison"
+        ElmbenchError,
+        match=pattern("comparison.results.model-has-changed", model="constant"),
     ):
         results.best_estimator("constant")
 
@@ -475,9 +479,9 @@ def test_held_out_rows_and_a_budget() -> None:
     assert result.cells.set_index("model")["accuracy"]["ridge"] == model.score(*test)
     nothing = elmbench.compare(X, y, ["ridge"], budget="0s")
     assert not len(nothing.cells)
-    assert "ridge, dummy not run: the budget of 0s is spent" in " ".join(
-        nothing.text.split()
-    )
+    assert sentence(
+        "comparison.budget.spent", models="ridge, dummy", budget="0s"
+    ) in " ".join(nothing.text.split())
     whole = elmbench.compare(X, y, ["ridge"], budget="1h", folds=3)
     assert set(whole.cells["model"]) == {"ridge", "dummy"}
 
@@ -561,7 +565,7 @@ def test_unfinished_files_of_killed_programs_are_deleted(tmp_path: Path) -> None
     path.parent.mkdir(parents=True)
     path.write_text("half")
     with pytest.raises(
-        ElmbenchError, match="neither the name of a model nor an estimator"
+        ElmbenchError, match=pattern("comparison.arguments.neither-name-nor-estimator")
     ):
         elmbench.compare(np.eye(3), [0, 1, 0], models=[3], results_dir=tmp_path)
     assert not path.exists()

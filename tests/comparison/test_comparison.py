@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sentences import pattern, sentence
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris, make_classification
 from toy_data import forget_data
@@ -120,10 +121,7 @@ def test_three_classes_from_a_file_to_the_table() -> None:
     assert 0 < float(lines[1]["p"]) < 1
     assert "3 classes of the column 'y'" in results.text
     assert "p: p-value of the difference" in results.text
-    searched = (
-        "3 outer folds (stratified-kfold); hyperparameters are searched on each training part, in "
-        "3 inner folds."
-    )
+    searched = sentence("comparison.table.subtitle", folds=3, inner_folds=3)
     assert results.table.subtitle == searched
     # What is known is not computed again, and the table is that of the last request.
     events: list[Any] = []
@@ -233,10 +231,7 @@ def test_a_metric_that_a_test_part_does_not_define_gives_no_rank() -> None:
     y[:2] = 2
     results = elmbench.compare(X, y, ["knn"], metric="roc_auc_ovr", folds=3)
     assert results.summary.loc[results.summary["metric"] == "rank", "mean"].isna().all()
-    why = (
-        "roc_auc_ovr is not defined for a test part, such as one that lacks a class; try fewer "
-        "folds"
-    )
+    why = sentence("comparison.metrics.undefined-without-a-class", metric="roc_auc_ovr")
     assert f"data: knn without a rank: {why}" in [
         note.text for note in results.table.notes
     ]
@@ -248,15 +243,15 @@ def test_a_fold_of_equal_targets_gives_no_rank_and_no_best_model() -> None:
     y[np.arange(40) % 2 == 0] = 0.5
     fold = np.arange(40) % 2
     results = elmbench.compare(rng.normal(size=(40, 2)), y, ["knn"], fold=fold)
-    why = (
-        "nrmse is not defined for a test part, such as one whose targets are all equal; try fewer "
-        "folds"
-    )
+    why = sentence("comparison.metrics.undefined-on-equal-targets", metric="nrmse")
     assert f"data: knn without a rank: {why}" in [
         note.text for note in results.table.notes
     ]
     with pytest.raises(
-        ElmbenchError, match="no model but the dummy has a nrmse on all folds"
+        ElmbenchError,
+        match=pattern(
+            "comparison.metrics.no-model-has-metric-on-all-folds", metric="nrmse"
+        ),
     ):
         results.best_estimator()
 
@@ -291,8 +286,8 @@ def test_folds_of_one_row_cannot_be_ranked_by_shares_of_the_variation(
         ranks = compare().summary.query("metric == 'rank'")["mean"]
         assert ranks.notna().any()
         return
-    message = (
-        f"{folds} folds have test parts of 1 row, for which {metric} is not defined"
+    message = sentence(
+        "comparison.metrics.undefined-on-one-row", folds=folds, metric=metric
     )
     with pytest.raises(ElmbenchError, match=message):
         compare()
@@ -506,7 +501,7 @@ def test_a_dummy_row_marks_what_is_no_better(task: str) -> None:
     assert all(("rank" in row) == (row["model"] != "dummy") for row in rows)
     text = " ".join(results.text.split())
     what = "the mean" if task == "regression" else "the most frequent class"
-    assert f"noise: * no better than always predicting {what} (dummy): knn" in text
+    assert sentence("comparison.table.no-better-than-dummy", prediction=what) in text
     assert "real: *" not in text
 
 
@@ -527,7 +522,7 @@ def test_a_regression_has_its_own_models_and_metrics() -> None:
     with pytest.raises(ElmbenchError) as caught:
         prepared(data, metrics=("mcc",))
     assert str(caught.value.expected).startswith(
-        "one of nrmse, rmse, mse, mae, r2, or a scorer"
+        sentence("comparison.metrics.choice-for-regression")
     )
     ((resolved, _),) = prepared(data, metrics=("rmse", "neg_max_error")).tables
     assert resolved.spec.protocol.metric_for("regression") == "rmse"
@@ -546,7 +541,12 @@ def test_a_rare_class_is_named_and_the_folds_stay_stratified() -> None:
     frame.sample(frac=1, random_state=0).to_csv("twelve.csv", index=False)
     run = prepared(UserData("twelve.csv"), models=("ridge",))
     (remark,) = {cell.remarks for _, plan in run.tables for cell in plan.cells}
-    assert "the class 'rare' has 2 rows, fewer than the 5 folds" in remark
+    assert (
+        sentence(
+            "comparison.splits.class-rarer-than-folds", label="rare", rows=2, folds=5
+        )
+        in remark
+    )
     for work in fits(run):
         counts = np.bincount(fold_data(work.outer_fold, None).y_test, minlength=12)
         assert counts[:11].tolist() == [2] * 11

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from sentences import sentence
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -138,12 +139,17 @@ def described(frame: pd.DataFrame, target: str, **options: Any) -> str:
 def test_rare_classes_are_named_with_what_to_type() -> None:
     notes = described(gaps(0.05), "y")
     assert (
-        "warning: 5 % of the rows are 'yes', so accuracy favours models that ignore them: "
-        "--metric balanced_accuracy ranks by the mean recall of the classes" in notes
+        sentence("comparison.conclusions.accuracy-on-rare-class", share=5, label="yes")
+        in notes
     )
     assert (
-        "warning: the class 'yes' has 12 rows, about 2 in each test part: --runs 10 averages over "
-        "more splits" in notes
+        sentence(
+            "comparison.conclusions.few-rows-of-class",
+            label="yes",
+            rows=12,
+            rows_in_part=2,
+        )
+        in notes
     )
     assert "of the rows are" not in described(gaps(), "y")
     spec = describe(UserData("rows.csv", "y"))
@@ -190,10 +196,10 @@ def test_a_target_with_the_name_of_a_code_is_named() -> None:
     notes = described(
         gaps().assign(**{"zip code": rng.integers(50, 9_999, N)}), "zip code"
     )
-    assert "its name says so and its values are whole numbers" in notes
+    assert sentence("comparison.conclusions.identifier-by-name-and-values") in notes
 
 
-def test_the_table_says_above_that_a_metric_cannot_tell() -> None:
+def test_a_note_above_the_table_doubts_a_metric_that_ranks_no_model() -> None:
     frame = gaps(0.05).assign(
         **{name: np.random.default_rng(1).normal(size=N) for name in "abcd"}
     )
@@ -201,11 +207,9 @@ def test_the_table_says_above_that_a_metric_cannot_tell() -> None:
     words = " ".join(results.text.split())
     question = "accuracy hardly tells the models apart"
     assert words.index(question) < words.index("best first")
-    assert "metric='balanced_accuracy' ranks by the mean recall of the classes" in words
+    assert sentence("comparison.conclusions.rank-by-balanced-accuracy") in words
     (note,) = [note.text for note in results.table.notes if note.kind == "question"]
-    assert note.endswith(
-        "metric='balanced_accuracy' ranks by the mean recall of the classes"
-    )
+    assert note.endswith(sentence("comparison.conclusions.rank-by-balanced-accuracy"))
     clear = compared(gaps(), "y", ["ridge"], grids={"ridge": {"C": [1.0]}})
     assert question not in " ".join(clear.text.split())
 
@@ -226,7 +230,7 @@ def test_outliers_of_the_target_are_named_if_they_decide_the_metric() -> None:
             "clear": target,
         }.items()
     }
-    question = "a few targets far from the others decide it; metric='mae' weights them"
+    question = sentence("comparison.conclusions.targets-far-from-others")
     assert question in texts["outliers"]
     assert "the features say little about the target" in texts["noise"]
     assert "hardly tells the models apart" not in texts["clear"]
@@ -252,7 +256,9 @@ def test_a_column_of_identifiers_that_repeat_looks_like_a_group(
     ]
     notes = described(gaps().assign(**{name: words}), "y")
     assert (f"{name!r} looks like a group" in notes) == is_group
-    reason = f"it is named like an identifier, and its {n_values} values repeat"
+    reason = sentence(
+        "comparison.conclusions.identifier-with-repeated-values", values=n_values
+    )
     assert (reason in notes) == is_group
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from made_shop import in_a_fresh_process, predicted, shop
+from sentences import pattern, sentence
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
@@ -59,7 +60,9 @@ def test_the_best_model_is_one_pipeline_for_new_rows() -> None:
         clone(best).fit(X, frame["buys"]).predict(new), best.predict(new)
     )
     assert results.best_estimator("ridge")["model"].estimator_.alpha == 1.0
-    with pytest.raises(ElmbenchError, match="'svm' is not a model of this comparison"):
+    with pytest.raises(
+        ElmbenchError, match=pattern("comparison.results.no-such-model", model="svm")
+    ):
         results.best_estimator("svm")
     # A category that is new, and a column of no known value, are no obstacle.
     assert len(best.predict(pd.DataFrame({"age": [np.nan], "colour": ["violet"]}))) == 1
@@ -190,7 +193,11 @@ def test_dates_are_in_the_pipeline() -> None:
         Path("best.joblib"), Path("new.csv"), proba=True
     )
     assert predictions.columns.tolist() == ["prediction"]
-    assert remarks == ["best.joblib has no probabilities, as it is a regression"]
+    assert remarks == [
+        sentence(
+            "comparison.final-model.no-probabilities-of-regression", file="best.joblib"
+        )
+    ]
 
 
 def every_kind() -> pd.DataFrame:
@@ -340,7 +347,8 @@ def test_integers_that_python_does_not_write_are_named() -> None:
         ):
             elmbench.compare(X, y, "ridge", **{name: huge})
     with pytest.raises(
-        ElmbenchError, match="y holds an integer of more than 4300 digits"
+        ElmbenchError,
+        match=pattern("comparison.final-model.integer-too-long", column="y"),
     ):
         elmbench.compare(X, huge, "ridge")
     results = elmbench.compare(X, y, "ridge", fold=large)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from sentences import sentence
 from sklearn.linear_model import LogisticRegression
 from toy_data import forget_data
 
@@ -176,7 +177,12 @@ def test_folds_of_a_column_are_the_outer_folds() -> None:
     assert "4 outer folds (predefined-kfold)" in results.text
     run = prepared(frame, "logistic-regression", fold="age", drop=("heavy", "part"))
     assert (
-        "'age' makes 120 folds of 120 rows: name a column of few"
+        sentence(
+            "comparison.splits.column-makes-too-many-folds",
+            column="age",
+            folds=120,
+            rows=120,
+        )
         in run.tables[0][1].cells[0].remarks
     )
 
@@ -192,7 +198,9 @@ def test_weights_enter_searches_fits_and_the_saved_model() -> None:
         drop=("part", "when"),
     )
     (results,) = execute(run)
-    assert "knn not run: it takes no weights of rows" in results.text
+    assert (
+        sentence("comparison.table.not-run-with-weights", model="knn") in results.text
+    )
     for work in run.works.values():
         data = fold_data(work.outer_fold, None)
         if isinstance(work, Fit) and work.model.name == "logistic-regression":
@@ -255,7 +263,7 @@ def test_a_search_with_weights_scores_weighted_fits() -> None:
         ({}, {"test": "shop.csv", "fold": "part"}, "--test is given with --fold"),
     ],
 )
-def test_what_cannot_be_used_is_named(
+def test_unusable_held_out_rows_folds_and_weights_are_named(
     changes: dict[str, Any], options: dict[str, Any], message: str
 ) -> None:
     frame = shop().assign(**changes)
@@ -265,9 +273,7 @@ def test_what_cannot_be_used_is_named(
         prepared(frame, "logistic-regression", **options)
 
 
-def test_labels_of_held_out_rows_alone_are_told_and_their_other_columns_ignored() -> (
-    None
-):
+def test_new_labels_of_held_out_rows_are_reported_and_extra_columns_ignored() -> None:
     held_out = (
         shop()
         .replace({"buys": {"yes": "Yes!"}})
@@ -277,7 +283,8 @@ def test_labels_of_held_out_rows_alone_are_told_and_their_other_columns_ignored(
     ((resolved, _),) = prepared(shop(), "logistic-regression", test="test.csv").tables
     (spec,) = resolved.datasets.values()
     assert any(
-        "no training row has these labels of held-out rows: Yes!" in note
+        sentence("comparison.held-out.label-without-training-rows", label="Yes!")
+        in note
         for note in spec.notes
     )
 

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from made_shop import in_a_fresh_process, predicted, shop
+from sentences import pattern, sentence
 from sklearn.datasets import dump_svmlight_file, load_iris
 from sklearn.pipeline import Pipeline
 
@@ -39,7 +40,10 @@ def test_numbers_in_words_are_predicted_as_they_are_written() -> None:
         best.predict(X.assign(price=price))[1:], best.predict(X)[1:]
     )
     with pytest.raises(
-        ValueError, match="the column 'price' holds 'cheap'; expected a number"
+        ValueError,
+        match=pattern(
+            "comparison.predict.text-in-column-of-numbers", column="price", text="cheap"
+        ),
     ):
         best.predict(X.assign(price="cheap"))
     save(best, Path("best.joblib"))
@@ -81,10 +85,7 @@ def test_numbers_that_both_decimal_marks_can_read_are_warned_of() -> None:
     for text, mark in (("size;x\n2.033;1,000\n", ","), ("size;x\n2,033;1\n", ",")):
         Path("new.csv").write_text(text)
         _, (remark,) = predict_file(Path("best.joblib"), Path("new.csv"))
-        assert (
-            "with the decimal mark . of the training rows: --decimal , if it is"
-            in remark
-        )
+        assert sentence("comparison.predict.decimal-mark-of-training-rows") in remark
         assert not predict_file(Path("best.joblib"), Path("new.csv"), decimal=mark)[1]
     for text in ("size;x\n2.033;1.5\n", "size,x\n2.033,1\n", "size;x\n2033;1\n"):
         Path("new.csv").write_text(text)
@@ -182,9 +183,9 @@ def test_booleans_and_categories_of_a_frame_are_predicted_as_they_are(
     results = elmbench.compare(
         frame, y, ["svm"], grids=grids, folds=3, positive=labels[0]
     )
-    assert "words, encoded on each training part: member, plan, seen" in " ".join(
-        results.text.split()
-    )
+    assert sentence(
+        "comparison.predict.encoded-columns", columns="member, plan, seen"
+    ) in " ".join(results.text.split())
     best = results.best_estimator()
     assert (best.predict(frame) == y).all()
     save(best, Path("best.joblib"))
@@ -298,13 +299,13 @@ def test_labels_beyond_64_bits_are_predicted_as_they_are_written() -> None:
     assert {*map(str, lines["prediction"])} == {"7", "10000000000000000000"}
 
 
-def test_what_cannot_be_loaded_is_said(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_saved_model_is_an_error(tmp_path: Path) -> None:
     text, other = tmp_path / "text.joblib", tmp_path / "other.joblib"
     text.write_bytes(b"hello")
     joblib.dump({"a": 1}, other)
     for path, reason in ((text, r"\n"), (other, " with these versions")):
         with pytest.raises(
             ElmbenchError,
-            match=f"is not a model that `elmbench compare --save` has written{reason}",
+            match=pattern("comparison.predict.file-is-no-saved-model", reason=reason),
         ):
             predict_file(path, tmp_path / "new.csv")

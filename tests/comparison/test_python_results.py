@@ -10,6 +10,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from sentences import pattern
 from sklearn.metrics import accuracy_score
 
 import elmbench
@@ -69,7 +70,7 @@ def test_the_leaderboard_and_the_predictions_agree() -> None:
     )
 
 
-def test_pictures_of_classes() -> None:
+def test_plots_of_a_classification() -> None:
     results = compared()
     axes = results.plot()
     labels = [text.get_text() for text in axes.get_yticklabels()]
@@ -95,7 +96,7 @@ def test_pictures_of_classes() -> None:
             results.plot(kind, model)
 
 
-def test_pictures_of_numbers() -> None:
+def test_plots_of_a_regression() -> None:
     results = compared("value")
     axes = results.plot("residuals")
     points = np.sort(np.asarray(axes.collections[0].get_offsets()), axis=0)
@@ -106,7 +107,8 @@ def test_pictures_of_numbers() -> None:
     np.testing.assert_allclose(points, np.sort(expected, axis=0))
     mpl.pyplot.close("all")
     with pytest.raises(
-        ElmbenchError, match="'confusion' is not a picture of a regression"
+        ElmbenchError,
+        match=pattern("comparison.results.picture-of-other-task", picture="confusion"),
     ):
         results.plot("confusion")
 
@@ -152,7 +154,7 @@ def test_progress_is_shown_on_demand(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().err == ""
 
 
-def test_the_signature_can_be_read() -> None:
+def test_the_signature_of_compare_has_readable_types() -> None:
     for function in (elmbench.compare, elmbench.run):
         signature = str(inspect.signature(function))
         assert "Annotated" not in signature

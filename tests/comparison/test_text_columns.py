@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sentences import sentence
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 from sklearn.linear_model import LogisticRegression
@@ -57,10 +58,7 @@ def hand_made() -> list:
 def test_a_column_of_text_is_left_out_with_the_option() -> None:
     reviews().to_csv("reviews.csv", index=False)
     (settings, *_) = describe(UserData("reviews.csv", "label")).notes
-    assert (
-        "left out, as text (--text COLUMN makes features of its words): review ("
-        in settings
-    )
+    assert sentence("comparison.text.column-left-out", column="review") in settings
     names = [f"{a} {b}" for a, b in zip(range(N), range(N), strict=True)]
     reviews().assign(review=names).to_csv("names.csv", index=False)
     assert (
@@ -111,9 +109,9 @@ def test_text_is_learnt_on_the_training_rows_as_by_scikit_learn() -> None:
     X = frame[["review", "stars"]]
     model = LogisticRegression()
     results = elmbench.compare(X, frame["label"], model, folds=3, text="review")
-    assert "text, its hashed words reduced to at most 50 features: review" in re.sub(
-        r"\s+", " ", results.text
-    )
+    assert sentence(
+        "comparison.text.hashed-words", features=50, column="review"
+    ) in re.sub(r"\s+", " ", results.text)
     lines = pd.read_csv(results.folder / "predictions.csv").query("model != 'dummy'")
     cells = results.cells.query("model != 'dummy'").set_index("fold")
     texts = frame["review"].fillna("")

@@ -105,7 +105,9 @@ BAD: dict[str, tuple[Callable[[Lines], Lines], str, str]] = {
 
 
 @pytest.mark.parametrize("case", list(BAD))
-def test_bad_rows(folder: Path, wdbc_lines: Lines, case: str) -> None:
+def test_a_file_with_faulty_rows_is_rejected_with_the_line(
+    folder: Path, wdbc_lines: Lines, case: str
+) -> None:
     spoil, result, expected = BAD[case]
     (folder / "wdbc.csv").write_text("\n".join(spoil(wdbc_lines)) + "\n")
     check(folder, f"wdbc.csv.*{result}", expected)
@@ -256,7 +258,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
 
 
 @pytest.mark.parametrize("case", list(HOSTILE))
-def test_one_message(folder: Path, case: str) -> None:
+def test_a_hostile_file_is_rejected_with_one_error(folder: Path, case: str) -> None:
     ending, content, result = HOSTILE[case]
     (folder / f"wdbc.{ending}").write_bytes(content())
     check(folder, rf"wdbc\.{ending}.*{result}")

@@ -236,9 +236,7 @@ def test_a_cached_file_that_was_changed(fetched: Path, server: Server) -> None:
     assert load_dataset("toy").X[7, 0] == 7
 
 
-def test_a_new_version_takes_the_place_of_the_old_one(
-    fetched: Path, server: Server
-) -> None:
+def test_a_new_version_replaces_the_cached_file(fetched: Path, server: Server) -> None:
     server.pages["/toy"] = Page(TEXT.replace(b"1:7 ", b"1:8 "))
     fetch_dataset("toy", force=True)
     assert load_dataset("toy").X[7, 0] == 8

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sentences import sentence
 
 from elmbench.datasets.load import load_dataset
 from elmbench.errors import ElmbenchError
@@ -23,7 +24,9 @@ ENTRIES = json.loads(MANIFEST.read_text()) if MANIFEST.is_file() else []
 
 
 @pytest.mark.parametrize("name", sorted({entry["dataset"] for entry in ENTRIES}))
-def test_real_files(real_data: Path, name: str) -> None:
+def test_real_files_have_the_registered_shape_and_classes(
+    real_data: Path, name: str
+) -> None:
     entries = [entry for entry in ENTRIES if entry["dataset"] == name]
     spec = load_dataset_specs()[name]
     data = load_dataset(name, real_data)
@@ -181,9 +184,14 @@ def test_another_width_after_the_preparation_is_noted(folder: Path) -> None:
     assert data.X.shape == (937, 49)
     width, unknown = data.remarks
     assert width.startswith(
-        "937 rows and 49 features after the preparation; the public file has 937 and 48"
+        sentence(
+            "datasets.status.shape-differs",
+            rows=937,
+            features=49,
+            public_rows=937,
+            public_features=48,
+        )
     )
-    assert (
-        unknown
-        == "oil-spill.csv: only the counts were compared with those of the public file"
+    assert unknown == sentence(
+        "datasets.fingerprint.only-counts-compared", file="oil-spill.csv"
     )

@@ -76,7 +76,9 @@ def fetch_public(name: str, real_data: Path) -> Dataset:
 
 
 @pytest.mark.parametrize("name", ["heart", "german", "adult", "webpage"])
-def test_libsvm_real_rows(real_data: Path, loopback_specs: Server, name: str) -> None:
+def test_libsvm_files_give_the_public_rows(
+    real_data: Path, loopback_specs: Server, name: str
+) -> None:
     names = {
         "german": ["german.numer"],
         "adult": ["a9a", "a9a.t"],
@@ -140,7 +142,7 @@ def test_uci_archives_of_two_parts(
     fetch_public(name, real_data)
 
 
-def test_uci_secom(loopback_specs: Server) -> None:
+def test_secom_is_read_from_the_archive_of_uci(loopback_specs: Server) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1567, 590)).round(4)
     X[3, 5] = np.nan
@@ -228,7 +230,9 @@ def ding_archive(members: dict[int, tuple[np.ndarray, np.ndarray]]) -> bytes:
     return tar_bytes(contents)
 
 
-def test_dings_sets(real_data: Path, loopback_specs: Server) -> None:
+def test_data_sets_of_ding_are_read_from_one_archive(
+    real_data: Path, loopback_specs: Server
+) -> None:
     members = {}
     for number, name in ((8, "car-eval-34"), (1, "ecoli")):
         frame = pd.read_csv(real_data / f"{name}.csv.gz")

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sentences import pattern, sentence
 
 from elmbench.datasets.dataset import Dataset, differences
 from elmbench.datasets.fetch import import_file
@@ -187,13 +188,14 @@ def test_a_file_of_noise_is_refused_or_remarked(noise: Path, tmp_path: Path) -> 
         lambda **more: identify(SPECS["wdbc"], folder, **more),
     ):
         with pytest.raises(
-            ElmbenchError, match="is other data than the public file of 'wdbc'"
+            ElmbenchError,
+            match=pattern("datasets.fingerprint.is-other-data", dataset="wdbc"),
         ) as error:
             take()
         assert "--other-data" in str(error.value)
         (remark,) = take(other_data=True).remarks
         assert remark.startswith(
-            "wdbc.csv is other data than the public file: the columns have other means"
+            sentence("datasets.fingerprint.columns-have-other-means", file="wdbc.csv")
         )
     with pytest.raises(ElmbenchError, match="other data"):
         import_file("wdbc", noise, tmp_path / "new")
@@ -215,12 +217,24 @@ def test_a_guess_about_labels_is_remarked(folder: Path, wdbc_lines: list[str]) -
     write("1", "0")
     data, bundled = load_dataset("wdbc", folder), load_dataset("wdbc").checksum
     assert data.remarks == (
-        "labels read as scikit-learn load_breast_cancer spells them: 0 is 2, 1 is 1",
+        sentence(
+            "datasets.fingerprint.labels-spelled-as-in-scikit-learn",
+            malignant=0,
+            malignant_is=2,
+            benign=1,
+            benign_is=1,
+        ),
     )
     assert data.checksum == bundled
     write("B", "M")
     assert load_dataset("wdbc", folder).remarks == (
-        "labels recognised by the sizes of the classes: B is 1, M is 2",
+        sentence(
+            "datasets.fingerprint.labels-guessed-by-size",
+            first="B",
+            first_is=1,
+            second="M",
+            second_is=2,
+        ),
     )
     assert load_dataset("wdbc", folder).checksum == bundled
     assert (

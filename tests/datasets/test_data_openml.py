@@ -144,7 +144,9 @@ def test_columns_that_openml_ignores(rows: Server, use_specs: Use) -> None:
 
 
 @pytest.mark.parametrize("kind", ["NUMERIC", "{no,yes}"])
-def test_sparse_rows(openml_server: Server, use_specs: Use, kind: str) -> None:
+def test_sparse_arff_rows_of_openml_are_read(
+    openml_server: Server, use_specs: Use, kind: str
+) -> None:
     content = seven(labels={"0": "no", "1": "yes"} if kind == "NUMERIC" else {})
     content["toy"] |= {"sparse": True, "prepare": [], "prepared": None}
     content["toy"]["shape"]["features"] = 4
@@ -250,7 +252,9 @@ def test_arff_comes_where_the_parquet_file_is_bad(
         load_dataset("toy")
 
 
-def test_a_wrong_checksum(rows: Server, tmp_path: Path) -> None:
+def test_a_download_with_a_wrong_checksum_is_rejected(
+    rows: Server, tmp_path: Path
+) -> None:
     add_openml(rows, 7, ARFF, md5="0" * 32)
     with pytest.raises(
         ElmbenchError, match=r"MD5 hash of .* does not match the known hash"

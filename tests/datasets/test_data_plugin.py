@@ -119,7 +119,7 @@ def test_a_kind_that_fails_ends_with_a_message(
         ),
     ],
 )
-def test_an_entry_of_a_new_kind_is_checked(
+def test_options_of_a_plugin_source_are_validated(
     plugin: Path, source: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ElmbenchError, match=message):

@@ -54,7 +54,9 @@ def table() -> Table:
     )
 
 
-def test_one_hot_stands_in_place_in_alphabetical_order(table: Table) -> None:
+def test_one_hot_columns_replace_their_column_in_alphabetical_order(
+    table: Table,
+) -> None:
     spread = prepare_dataset(table, [step(step="one-hot")])
     assert spread.names == ("one", "colour=blue", "colour=red", "size")
     np.testing.assert_array_equal(spread.X[:, 1], [0, 1, np.nan, 0])
@@ -94,7 +96,7 @@ def test_a_feature_called_target_is_written_beside_every_other_column(
     np.testing.assert_array_equal(written["target_"], table.X[:, 2])
 
 
-def test_ordinal(table: Table) -> None:
+def test_an_ordinal_column_is_coded_in_the_given_order(table: Table) -> None:
     coded = prepare_dataset(
         table, [step(step="ordinal", column="colour", order=["red", "blue"])]
     )
@@ -298,7 +300,7 @@ def test_a_training_and_a_test_part(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "label"), [("X", "y"), ("data", "label"), ("images", "target")]
 )
-def test_archives_of_arrays(
+def test_npz_archives_are_read_dense_and_sparse(
     folder: Path, data: str, label: str, wdbc_lines: list[str]
 ) -> None:
     rows = np.array(

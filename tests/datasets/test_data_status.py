@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sentences import pattern
 
 from elmbench.datasets import load as module
 from elmbench.datasets.dataset import array_checksum
@@ -92,7 +93,7 @@ def test_checksum_sees_every_part_and_no_layout() -> None:
     assert array_checksum(X, y, "run 1") != first
 
 
-def test_every_data_set_says_where_it_would_come_from(
+def test_the_status_of_every_data_set_names_its_source(
     folder: Path, wdbc_lines: list[str]
 ) -> None:
     (folder / "diabetes.csv").write_text("a,target\n1,0\n")
@@ -119,7 +120,7 @@ def test_every_data_set_says_where_it_would_come_from(
     assert result["webspam"].where == "LIBSVM webspam_wc_normalized_trigram.svm.xz"
 
 
-def test_status_of_some(folder: Path) -> None:
+def test_the_status_of_named_data_sets_alone(folder: Path) -> None:
     assert [entry.name for entry in dataset_statuses(["WDBC", "Face"], folder)] == [
         "wdbc",
         "orl-faces",
@@ -175,14 +176,14 @@ def test_a_file_that_is_not_the_data_set_is_not_copied(
     with pytest.raises(ElmbenchError, match="568 rows"):
         import_file("wdbc", tmp_path / "short.csv", folder)
     (tmp_path / "wdbc.data").write_text("\n".join(wdbc_lines))
-    with pytest.raises(ElmbenchError, match="does not tell its format by its ending"):
+    with pytest.raises(ElmbenchError, match=pattern("datasets.status.format-unknown")):
         import_file("wdbc", tmp_path / "wdbc.data", folder)
     with pytest.raises(ElmbenchError, match="is not a file"):
         import_file("wdbc", tmp_path / "no.csv", folder)
     assert list(folder.iterdir()) == []
 
 
-def test_another_file_in_its_place_is_not_touched(
+def test_a_second_file_of_a_data_set_is_not_imported(
     folder: Path, tmp_path: Path, wdbc_lines: list[str]
 ) -> None:
     (folder / "wdbc.csv").write_text("mine")

@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sentences import pattern, sentence
 
 from elmbench.datasets import text_files, unpacking, workbooks
 from elmbench.datasets.description import describe
@@ -60,8 +61,8 @@ def test_what_a_file_may_unpack_to_is_limited(
         ElmbenchError, match=rf"x\..* unpacks to more than {limit:,}"
     ) as caught:
         describe(UserData(str(path)))
-    assert (
-        caught.value.expected == "at most 10,000 bytes, or 1 times the size of the file"
+    assert caught.value.expected == sentence(
+        "datasets.unpacking.archive-too-large", limit="10,000", factor=1
     )
     monkeypatch.setattr(unpacking, "MOST_RATIO", 1000)
     assert load_from_spec(describe(UserData(str(path)))).X.shape == (N, 2)
@@ -79,7 +80,8 @@ def test_a_workbook_with_a_cell_in_the_last_corner(
         describe(UserData(str(tmp_path / "x.xlsx")))
     monkeypatch.setattr(workbooks, "MOST_CELLS", 500_000)
     with pytest.raises(
-        ElmbenchError, match="its first sheet has 42 rows or more, and 16,384"
+        ElmbenchError,
+        match=pattern("datasets.unpacking.sheet-too-large", rows=42, columns="16,384"),
     ):
         describe(UserData(str(tmp_path / "x.xlsx")))
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sentences import pattern, sentence
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from user_files import described, loaded
 
@@ -46,25 +47,35 @@ def warnings(
     [
         (
             {"who": PATIENTS},
-            "'who' looks like a group, as each of its 30 values has one target: --groups who",
+            sentence(
+                "datasets.advice.looks-like-group",
+                column="who",
+                values=30,
+                option="who",
+            ),
         ),
         (
             {"who": [int(word[1:]) for word in PATIENTS]},
-            "'who' looks like a group, as each of its 30 values has one target: --groups who",
+            sentence(
+                "datasets.advice.looks-like-group",
+                column="who",
+                values=30,
+                option="who",
+            ),
         ),
         (
             {"n": range(N)},
-            "'n' is a different whole number in each row, such as an ID: --drop n",
+            sentence("datasets.advice.number-of-row", column="n", option="n"),
         ),
         ({"c": 1, "d": "x"}, "'c', 'd' are each constant: --drop c --drop d"),
         ({"c": FRAME["a"]}, "'c' is the same as 'a': --drop c"),
         (
             {"code": LABELS == "no"},
-            "'code' alone gives the target away: --drop code if it is known only afterwards",
+            sentence("datasets.advice.gives-target-away", column="code", option="code"),
         ),
         (
             {"sum": np.where(LABELS == "no", 0, 10) + FRAME["a"]},
-            "'sum' alone gives the target away: --drop sum if it is known only afterwards",
+            sentence("datasets.advice.gives-target-away", column="sum", option="sum"),
         ),
         (
             {
@@ -83,7 +94,7 @@ def warnings(
         ),  # a date is not a group
     ],
 )
-def test_what_is_suspicious_is_told_with_what_to_type(
+def test_suspicious_columns_are_warned_of_with_the_option_to_type(
     tmp_path: Path, columns: dict[str, Any], warning: str | None
 ) -> None:
     assert warnings(tmp_path, FRAME.assign(**columns, kind=LABELS)) == (
@@ -159,7 +170,7 @@ def test_held_out_rows_that_contradict_groups_or_times(
         assert [text.partition(") ")[0] + ")" for text in held_out] == found
 
 
-def test_rows_that_repeat(tmp_path: Path) -> None:
+def test_a_warning_counts_repeated_rows(tmp_path: Path) -> None:
     frame = pd.DataFrame(
         {"colour": ["red", "blue"] * (N // 2), "when": DAYS.astype(str), "kind": LABELS}
     )
@@ -172,7 +183,7 @@ def test_rows_that_repeat(tmp_path: Path) -> None:
     ("column", "expected"),
     [
         ("a", ["'twice' alone gives the target away"]),
-        ("", ["no target is named, so the last column, 'twice', is"]),
+        ("", [sentence("datasets.advice.last-column-is-target", column="twice")]),
     ],
 )
 def test_a_target_of_numbers(tmp_path: Path, column: str, expected: list[str]) -> None:
@@ -213,7 +224,7 @@ def test_of_many_columns_five_are_named(tmp_path: Path) -> None:
     )
     drop = " ".join(f"--drop c{i}" for i in range(5))
     assert result[1:] == [
-        f"'c0', 'c1', 'c2', 'c3', 'c4' and 2 more are each the same as 'a': {drop}"
+        sentence("datasets.advice.copies-of-a-column", more=2, column="a", drop=drop)
     ]
 
 
@@ -263,10 +274,7 @@ def test_each_column_that_begins_like_others_is_read_once(
 
 def test_labels_that_differ_in_case(tmp_path: Path) -> None:
     (text,) = warnings(tmp_path, FRAME.assign(kind=["Yes", "yes", "no"] * (N // 3)))
-    assert (
-        text
-        == "labels that differ in case alone are different classes: Yes, yes: correct them"
-    )
+    assert text == sentence("datasets.advice.labels-differ-in-case", labels="Yes, yes")
 
 
 @pytest.mark.parametrize("bunch", [load_breast_cancer, load_iris, load_diabetes])
@@ -334,7 +342,7 @@ def test_other_words_are_no_dates(words: list[str | None]) -> None:
     assert read_dates(words) is None
 
 
-def test_day_or_month_first_has_to_be_told() -> None:
+def test_ambiguous_dates_need_an_option() -> None:
     words = ["1/1/2023", "3/4/2023"]
     with pytest.raises(
         ElmbenchError,
@@ -361,13 +369,15 @@ def test_a_span_has_times_only_if_there_are_any() -> None:
 
 
 @pytest.mark.parametrize("missing", [None, "n.a.", "-"])
-def test_dates_are_dates(tmp_path: Path, missing: str | None) -> None:
+def test_columns_of_dates_are_read_as_dates(
+    tmp_path: Path, missing: str | None
+) -> None:
     words = [missing, *DAYS[1:].strftime("%d.%m.%Y")]
     spec = described(
         tmp_path,
         FRAME.assign(day=words, once=["1.1.2023", "n.a."] * (N // 2), kind=LABELS),
     )
-    assert "once has a single date and is left out" in spec.notes
+    assert sentence("datasets.user.single-date-left-out", column="once") in spec.notes
     data = load_from_spec(spec)
     assert data.feature_names == ("a", "b", "day")
     assert data.columns.dates == {"day": "%d.%m.%Y"}
@@ -375,7 +385,7 @@ def test_dates_are_dates(tmp_path: Path, missing: str | None) -> None:
     assert data.X["day"].isna().tolist() == [True] + [False] * (N - 1)
     assert data.X["day"][1:].tolist() == DAYS[1:].tolist()
     assert (
-        "dates, replaced by their parts and the days since the first: day, once"
+        sentence("datasets.user.dates-replaced-by-parts", columns="day, once")
         in spec.notes[0]
     )
 
@@ -412,13 +422,12 @@ def test_columns_that_cannot_be_features_are_left_out_with_their_reason(
     # Even if they are named as categories.
     spec = described(tmp_path, frame, words=("who",))
     assert load_from_spec(spec).feature_names == ("a", "b", "gone")
-    assert "left out, as all values are missing: empty" in spec.notes[0]
-    names = (
-        "left out, as most of the words are different (write quantities as plain numbers to keep "
-        "them): "
+    assert (
+        sentence("datasets.user.empty-column-left-out", column="empty") in spec.notes[0]
     )
+    names = sentence("datasets.user.identifiers-left-out")
     assert f"{names}who (customer 0)" in spec.notes[0]
     with pytest.raises(
-        ElmbenchError, match="no column is left: of who most of the words are different"
+        ElmbenchError, match=pattern("datasets.user.no-column-left", column="who")
     ):
         described(tmp_path, frame[["who", "kind"]])

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from loopback import Server, add_openml, arff_text
+from sentences import sentence
 from sklearn.datasets import dump_svmlight_file
 from user_files import N, described, loaded, write
 
@@ -118,13 +119,16 @@ def test_nested_columns_are_left_out(tmp_path: Path) -> None:
     frame = FRAME.assign(list=[[1, 2]] * N, record=[{"x": 1}] * N)
     for drop in ((), ("list",), ("list", "record")):
         spec = described(tmp_path, frame, "kind", name="x.parquet", drop=drop)
-        assert "columns of lists or records are not read: list, record" in spec.notes
+        assert (
+            sentence("datasets.user.nested-columns-not-read", columns="list, record")
+            in spec.notes
+        )
         assert load_from_spec(spec).feature_names == tuple(
             name for name in FRAME if name != "kind"
         )
 
 
-def test_the_checksum_tells_groups_and_categories_apart(tmp_path: Path) -> None:
+def test_the_checksum_depends_on_groups_and_categories(tmp_path: Path) -> None:
     frame = FRAME.assign(g=np.arange(N) % 4, h=np.arange(N) % 5, w=WORDS)
     by_g, by_h = (loaded(tmp_path, frame, "kind", groups=name) for name in "gh")
     assert by_g.X.shape == by_h.X.shape
@@ -228,7 +232,9 @@ def test_a_path_that_leads_nowhere(tmp_path: Path) -> None:
         described(tmp_path, "a", name="x.xls")
 
 
-def test_the_ending_of_a_link_or_of_its_file_tells_the_format(tmp_path: Path) -> None:
+def test_the_format_follows_from_the_extension_of_a_link_or_its_target(
+    tmp_path: Path,
+) -> None:
     blob = Path(written(tmp_path, "csv.gz")).rename(tmp_path / "8f14e45f")
     link = tmp_path / "flowers.csv.gz"
     link.symlink_to(blob)
@@ -255,7 +261,7 @@ def test_a_link_of_this_process_alone_is_followed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["My data.CSV.GZ", "My data.Csv", "My data.PARQUET"])
-def test_an_ending_may_have_capitals(tmp_path: Path, name: str) -> None:
+def test_file_extensions_may_have_capitals(tmp_path: Path, name: str) -> None:
     path = Path(written(tmp_path, name.partition(".")[2].lower())).rename(
         tmp_path / name
     )
@@ -307,8 +313,7 @@ def test_missing_values_of_sparse_rows_are_imputed_if_they_become_dense(
     assert "leave --no-impute out" in str(caught.value.next_step)
     spec = described(tmp_path, text, name="x.svm")
     assert (
-        "missing values, imputed from the training rows (--no-impute rejects them): x0"
-        in spec.notes[0]
+        sentence("datasets.user.missing-values-imputed", column="x0") in spec.notes[0]
     )
     data = load_from_spec(spec)
     assert data.is_raw
@@ -316,7 +321,9 @@ def test_missing_values_of_sparse_rows_are_imputed_if_they_become_dense(
     monkeypatch.setattr(faults, "DENSE_VALUES", 1)
     with pytest.raises(ElmbenchError, match="12 missing values in 12 rows") as caught:
         described(tmp_path, text, name="x.svm")
-    assert "sparse rows of this size are not imputed" in str(caught.value.next_step)
+    assert sentence("datasets.user.sparse-rows-not-imputed") in str(
+        caught.value.next_step
+    )
 
 
 def test_a_name_that_is_very_long(tmp_path: Path) -> None:

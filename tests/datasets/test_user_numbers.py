@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sentences import pattern, sentence
 from user_files import N, described, loaded, write
 
 from elmbench.datasets.load import load_from_spec
@@ -112,15 +113,20 @@ def test_numbers_with_a_unit_are_categories_with_a_warning(
     spec = described(tmp_path, text)
     assert load_from_spec(spec).columns.words == ("a",)
     how = "write plain numbers, or --words a if it holds categories"
-    warning = (
-        f"warning: 'a' is categorical, as its numbers have a unit ({words[0]!r}): {how}"
+    warning = sentence(
+        "datasets.user.numbers-with-a-unit-are-categories",
+        column="a",
+        example=words[0],
+        advice=how,
     )
     assert warning in spec.notes
     assert warning not in described(tmp_path, text, words=("a",)).notes
     assert warning in described(tmp_path, text, "a").notes
     quantities = described(tmp_path, text_of([f"{value} kg" for value in VALUES]))
     assert (
-        f"(write quantities as plain numbers to keep them): a ({VALUES[0]} kg)"
+        sentence(
+            "datasets.user.write-quantities-as-numbers", column="a", example=VALUES[0]
+        )
         in quantities.notes[0]
     )
 
@@ -154,7 +160,10 @@ def test_an_odd_target_of_numbers_is_named_but_few_labels_are_words(
     tmp_path: Path,
 ) -> None:
     with pytest.raises(
-        ElmbenchError, match="the target 'a' is mostly numbers, but row 60 holds 'oops'"
+        ElmbenchError,
+        match=pattern(
+            "datasets.user.text-in-target-of-numbers", column="a", row=60, text="oops"
+        ),
     ):
         described(tmp_path, text_of([*map(str, VALUES[1:]), "oops"]), "a")
     labels = ["1", "2", "3", "4", "5", "6+"]
@@ -227,7 +236,7 @@ def test_one_decimal_mark_is_of_features_and_target(
     )
     point, comma = ("point", "comma") if decimal == "." else ("comma", "point")
     assert (
-        f"numbers have a decimal {point}, and a {comma} separates thousands"
+        sentence("datasets.user.decimal-and-thousands-marks", point=point, comma=comma)
         in spec.notes
     )
 

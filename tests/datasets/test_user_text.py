@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sentences import pattern, sentence
 from user_files import FRAME, ROWS, N, described, loaded, same, write
 
 from elmbench.datasets import dates
@@ -63,7 +64,7 @@ def test_separator_decimal_mark_and_encoding_are_detected(
     assert ("separated by" in notes) == (separator != ",")
     assert ("Windows-1252" in notes) == (encoding == "latin-1")
     assert (
-        "line 1 is taken for the header (--no-header if it is data): a, b, größe, kind"
+        sentence("datasets.user.first-line-is-header", columns="a, b, größe, kind")
         in notes
     )
 
@@ -95,7 +96,7 @@ def test_a_separator_that_is_given(tmp_path: Path, given: str, written: str) -> 
         (["400,402,label", "5.5,2.5,yes", "5.5,2.5,no"], True),
     ],
 )
-def test_the_header_is_told_from_data(
+def test_the_header_is_distinguished_from_data(
     tmp_path: Path, lines: list[str], header: bool
 ) -> None:
     first, *rest = lines
@@ -151,7 +152,7 @@ def test_a_line_of_too_few_fields_is_named(tmp_path: Path) -> None:
     assert str(caught.value.next_step).startswith("correct the file")
     with pytest.raises(
         ElmbenchError,
-        match="found 1 field in lines 12 to 22, which a quotation mark joins",
+        match=pattern("datasets.user.quotation-mark-joins-lines", first=12, last=22),
     ):
         described(
             tmp_path, "a,b,kind\n" + "1,2,no\n" * 10 + '"1,2,no\n' + "1,2,no\n" * 10
@@ -174,10 +175,7 @@ def test_row_names_of_r_are_left_out(
     names = [f"{prefix}{number}" for number in range(1, N + 1)]
     spec = described(tmp_path, r_table(separator, names), "kind")
     assert same(load_from_spec(spec))
-    assert (
-        "line 1 lacks the name of the first column, which is left out as row names"
-        in spec.notes
-    )
+    assert sentence("datasets.user.row-names-left-out") in spec.notes
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
@@ -296,7 +294,7 @@ def test_codes_with_leading_zeros_are_categories(tmp_path: Path, case: str) -> N
             == are_codes
         )
         assert (
-            "codes with leading zeros are categories, not numbers: code" in spec.notes
+            sentence("datasets.user.codes-are-categories", column="code") in spec.notes
         ) == are_codes
 
 

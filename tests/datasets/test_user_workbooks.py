@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sentences import pattern, sentence
 from user_files import FRAME, N, same
 
 from elmbench.datasets.description import describe
@@ -23,8 +24,8 @@ def test_stray_cells_beside_and_below_the_rows_of_a_workbook(tmp_path: Path) -> 
         workbook.sheets["Data"].cell(N + 100, 1, None).number_format = "0.0"
     spec = describe(UserData(str(tmp_path / "x.xlsx")))
     assert same(load_from_spec(spec))
-    remark = (
-        "nearly empty columns without a name, left out: column 5, column 6, column 7"
+    remark = sentence(
+        "datasets.user.unnamed-columns-left-out", columns="column 5, column 6, column 7"
     )
     assert remark in spec.notes
 
@@ -46,7 +47,10 @@ def test_the_first_sheet_of_a_workbook(
         FRAME.to_excel(writer, sheet_name="Rest")
     spec = describe(UserData(str(path)))
     assert same(load_from_spec(spec))
-    assert "only the first of 2 sheets is read: Werte" in spec.notes
+    assert (
+        sentence("datasets.user.only-first-sheet-read", sheets=2, sheet="Werte")
+        in spec.notes
+    )
     for data, problem in (
         (UserData(str(path), "z"), "no column 'z'"),
         (UserData(str(path), drop=tuple(FRAME)), ""),
@@ -64,7 +68,7 @@ def test_the_first_sheet_of_a_workbook(
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(
-        ElmbenchError, match="openpyxl, which reads Excel files, is not installed"
+        ElmbenchError, match=pattern("datasets.user.openpyxl-not-installed")
     ) as caught:
         describe(UserData(str(path)))
     assert "pip install" in str(caught.value.next_step)
@@ -84,7 +88,7 @@ def test_cells_of_numbers_beside_texts_with_a_decimal_comma(tmp_path: Path) -> N
         np.testing.assert_array_equal(data.y, values[:, 1])
 
 
-def test_lines_above_the_header_of_a_workbook_are_told(tmp_path: Path) -> None:
+def test_lines_above_the_header_of_a_workbook_are_reported(tmp_path: Path) -> None:
     with pd.ExcelWriter(tmp_path / "x.xlsx") as workbook:
         FRAME.to_excel(workbook, index=False, startrow=2, sheet_name="Data")
         workbook.sheets["Data"].cell(1, 1, "My report")

@@ -13,7 +13,7 @@ from elmbench.specs.files import spec_root
 PATH = spec_root() / "datasets.yaml"
 
 
-def test_what_is_there_is_written_again() -> None:
+def test_current_fingerprints_leave_the_file_unchanged() -> None:
     specs = load_dataset_specs()
     prints = fingerprints_of([specs["wdbc"], specs["digits"]])
     assert list(prints) == ["wdbc", "digits"]

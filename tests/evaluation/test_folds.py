@@ -44,7 +44,9 @@ def test_splits_are_scikit_learn_s_with_a_seed_of_data_set_and_run(
                 assert result[1].tolist() == test.tolist()
 
 
-def test_order_of_presentation(toys: dict[str, Dataset]) -> None:
+def test_training_rows_are_stored_or_shuffled_by_run_and_fold(
+    toys: dict[str, Dataset],
+) -> None:
     data = toys["two"]
     stored, shuffled = (
         outer_split(data, protocol(order), 0, 1)[0] for order in ("stored", "shuffled")

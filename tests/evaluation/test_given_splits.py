@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from made_work import do, fold_data, work_of
 from pydantic import ValidationError
+from sentences import pattern
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import accuracy_score, matthews_corrcoef
 from sklearn.model_selection import (
@@ -113,12 +114,12 @@ def test_rows_are_those_of_the_data_file(
     (tmp_path / "s.csv").write_text("run,fold,row,part\n0,0,5,test\n")
     split = locate_splits(Split("given", 1, file="s.csv"), tmp_path, 1)
     with pytest.raises(
-        ElmbenchError, match="run 0, fold 0: row 5 is not a row of the data"
+        ElmbenchError, match=pattern("evaluation.splits.row-outside-the-data", row=5)
     ):
         outer_parts(replace(toys["two"], rows=kept), split, 0)
 
 
-def test_the_key_has_the_content_of_the_file_and_not_its_place(
+def test_the_key_depends_on_the_content_of_the_file_and_not_on_its_path(
     write_splits: Callable[..., Split], tmp_path: Path
 ) -> None:
     split = write_splits({(0, 0): ([0], [1])})

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from made_work import attempted, fold_data
+from sentences import pattern, sentence
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import LeaveOneOut, TimeSeriesSplit
 from toy_data import MakeUnit
@@ -111,7 +112,7 @@ def test_parts_have_the_printed_sizes(
         assert len(set(train)) == len(train)
 
 
-def test_trials_are_shuffled_anew_by_data_set_and_run(toys: dict[str, Dataset]) -> None:
+def test_each_data_set_and_run_has_its_own_shuffle(toys: dict[str, Dataset]) -> None:
     split = Split("holdout", train=50, test=20)
     first = both(toys["two"], split)
     assert both(toys["two"], split) == first
@@ -146,7 +147,13 @@ EQUAL = np.repeat([0, 1, 2], 30)
         (
             {},
             Split("holdout", train=80, test=20),
-            "three has 90 rows, too few for 80 training and 20 test rows",
+            pattern(
+                "evaluation.splits.too-few-rows-for-parts",
+                dataset="three",
+                rows=90,
+                training=80,
+                test=20,
+            ),
         ),
         ({}, Split("in-order", train=90), "three has 90 rows, too few for"),
         ({}, Split("holdout", test=90), "three has 90 rows, too few for"),
@@ -158,7 +165,7 @@ EQUAL = np.repeat([0, 1, 2], 30)
         (
             {"y": np.append(np.repeat([0, 1], 44), [1, 2])},
             Split("stratified-holdout", train=40, test=40),
-            "has 1 row in its smallest class, too few for a stratified holdout",
+            pattern("evaluation.splits.class-too-small-for-holdout", rows=1),
         ),
     ],
 )
@@ -218,7 +225,7 @@ def test_a_stratified_holdout_has_the_same_part_of_each_class(
     assert outer.split("two", "regression") == Split("holdout", train=train, test=test)
 
 
-def test_official_parts(toys: dict[str, Dataset]) -> None:
+def test_official_splits_are_the_same_in_each_run(toys: dict[str, Dataset]) -> None:
     parts = {"train": np.arange(10, 70), "test": np.arange(70, 90)}
     data = replace(toys["two"], splits=parts)
     assert both(data, Split("official"), run=5) == (
@@ -230,7 +237,10 @@ def test_official_parts(toys: dict[str, Dataset]) -> None:
 def test_data_without_official_parts_are_refused(make_unit: MakeUnit) -> None:
     result = attempted(make_unit(outer={"kind": "official"}))
     assert result["status"] == "failed"
-    assert "two (toy) has no official training and test part" in result["reason"]
+    assert (
+        sentence("evaluation.splits.no-official-split", dataset="two (toy)")
+        in result["reason"]
+    )
 
 
 def test_a_random_part_of_the_rows_keeps_the_official_parts(
@@ -247,7 +257,7 @@ def test_a_random_part_of_the_rows_keeps_the_official_parts(
 
 
 @pytest.mark.parametrize("fit_on", ["all", "train"])
-def test_targets_are_scaled_where_the_protocol_says_so(
+def test_targets_are_scaled_if_the_protocol_asks_for_it(
     toys: dict[str, Dataset], make_unit: MakeUnit, fit_on: str
 ) -> None:
     unit = make_unit(dataset="real")
@@ -277,7 +287,7 @@ def test_targets_are_scaled_where_the_protocol_says_so(
     assert set(fold_data(labels).y_train.tolist()) == {-1, 1}
 
 
-def test_kinds_of_scaling() -> None:
+def test_scaling_by_deviation_largest_value_and_length_of_rows() -> None:
     X, rows = np.array([[1.0, -4.0], [3.0, 2.0], [5.0, 0.0]]), np.arange(3)
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     expected = {
@@ -340,7 +350,10 @@ def test_a_scaling_that_would_make_rows_dense_is_refused(
     toys["two"] = replace(toys["two"], X=sp.csr_matrix(toys["two"].X))
     result = attempted(make_unit())
     assert result["status"] == "failed"
-    assert "scaling of kind 'range' would make sparse rows dense" in result["reason"]
+    assert (
+        sentence("evaluation.scaling.would-make-rows-dense", kind="range")
+        in result["reason"]
+    )
 
 
 def test_a_data_set_without_sizes() -> None:
@@ -352,7 +365,7 @@ def test_a_data_set_without_sizes() -> None:
         outer.split("ionosphere", "classification")
 
 
-def test_a_data_set_may_be_scaled_otherwise() -> None:
+def test_a_data_set_may_have_its_own_scaling() -> None:
     folds, changes = (
         {"kind": "kfold", "folds": 3},
         {"two": {"kind": "unit-rows"}, "three": None},
@@ -384,7 +397,13 @@ def test_a_remark_names_the_first_of_many_rare_classes() -> None:
     )
     remark = rare_class_remark(spec, Split("stratified-kfold", 5))
     assert (
-        "the class 'e' has 1 row and 3 more classes are as rare, fewer than the 5 folds"
+        sentence(
+            "evaluation.splits.classes-rarer-than-folds",
+            label="e",
+            rows=1,
+            more=3,
+            folds=5,
+        )
         in remark
     )
     assert "'f'" not in remark

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sentences import pattern
 from sklearn import metrics as sk
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
@@ -195,7 +196,7 @@ def test_predictions_of_another_program_are_named(change: dict[str, str]) -> Non
     content = add_outputs(predictions, Ridge().fit(X, y), X).content()
     content |= change
     with pytest.raises(
-        ElmbenchError, match="the store holds predictions that cannot be used"
+        ElmbenchError, match=pattern("evaluation.stored.predictions-unusable")
     ):
         getattr(StoredPredictions(content), next(iter(change)))
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from made_work import attempted
+from sentences import sentence
 from sklearn.base import BaseEstimator, ClassifierMixin
 from threadpoolctl import threadpool_info
 from toy_data import AddModel, MakeUnit
@@ -61,7 +62,7 @@ def test_solvers_are_counted_for_the_unit_alone(make_unit: MakeUnit) -> None:
     assert 9 <= sum(shared.values()) <= 9 + failed
 
 
-def test_what_a_fit_says_of_its_solver_and_what_was_counted_before_a_failure_is_kept(
+def test_solver_counts_of_a_fit_survive_its_failure(
     make_unit: MakeUnit, add_model: AddModel, acting: Callable[..., dict[str, Any]]
 ) -> None:
     class Failing(Base):
@@ -88,7 +89,9 @@ def test_what_a_fit_says_of_its_solver_and_what_was_counted_before_a_failure_is_
     assert "solvers" not in acting(lambda: None)
 
 
-def test_times_of_searches_add_up_along_a_chain(make_unit: MakeUnit) -> None:
+def test_times_of_searches_of_models_that_follow_each_other_add_up(
+    make_unit: MakeUnit,
+) -> None:
     given = {"status": "ok", "params": {"gamma": 1.0, "C": 2.0}, "seconds": 100.0}
     unit = make_unit(
         "search",
@@ -150,7 +153,7 @@ def test_what_a_cell_rests_on_has_failed(make_unit: MakeUnit) -> None:
     result = attempted(make_unit(chosen="s"), {"s": before})
     assert result == {
         "status": "timeout",
-        "reason": "the search before it: not done after 5 s",
+        "reason": sentence("execution.limits.search-before-timed-out", seconds=5),
     }
     # It is said once, where a choice stands between the search and the cell.
     assert attempted(make_unit(chosen="s"), {"s": before | result}) == result
@@ -227,7 +230,9 @@ def test_a_fit_that_would_not_fit_is_refused_before_it_starts(
         {"memory_limit": 2 * 10**9},
         make_unit(model="large", params={"size": 20}),
     )
-    reason = "would need about 3.6 GB; the limit is 2 GB"
+    reason = sentence(
+        "execution.limits.would-need-too-much-memory", estimate="3.6", limit=2
+    )
     result = attempted(large, {}, **limit)
     assert (result["status"], result["reason"], result["limit"]) == (
         "out-of-memory",

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from made_runs import Fits, done
+from sentences import sentence
 
 from elmbench.cli.progress import CommandProgress
 from elmbench.errors import ElmbenchError
@@ -74,7 +75,7 @@ def test_work_that_kills_every_worker_is_given_up_and_ends_no_other(
     )
 
 
-def test_a_scheduler_that_nobody_answers_for_is_said(fits: Fits) -> None:
+def test_a_scheduler_that_does_not_answer_is_an_error(fits: Fits) -> None:
     with (
         executor_of("dask", Settings(), "not an address") as executor,
         pytest.raises(ElmbenchError, match="no scheduler answers at not an address"),
@@ -117,7 +118,7 @@ def run_on(
 
 
 @pytest.mark.exhaustive
-def test_a_run_without_workers_says_so_and_begins_when_one_joins(
+def test_a_run_without_workers_waits_with_a_message_until_one_joins(
     prepared: PreparedRun, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with (
@@ -138,9 +139,7 @@ def test_a_run_without_workers_says_so_and_begins_when_one_joins(
 
         run_on(executor, prepared, on_event)
     assert (
-        capsys.readouterr().err.count(
-            "the scheduler has no worker: the run waits for one"
-        )
+        capsys.readouterr().err.count(sentence("execution.dask.waits-for-a-worker"))
         == 1
     )
 

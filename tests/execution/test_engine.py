@@ -86,7 +86,7 @@ def test_only_what_is_missing_and_what_rests_on_it(
     assert run(plan, store) == expected
 
 
-def test_retry_runs_what_ended_otherwise(
+def test_retry_repeats_cells_that_did_not_end_ok(
     workers: InProcess, store: Store, plan: Plan
 ) -> None:
     bad = [

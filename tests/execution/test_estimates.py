@@ -73,7 +73,7 @@ def test_ended_work_corrects_the_same_work_and_else_the_same_model() -> None:
     assert estimates.remaining("a", {}, 1) == (184, True)
 
 
-def test_limits_end_work() -> None:
+def test_limits_bound_the_estimates() -> None:
     works = {
         "long": Named("m", "d", 1e6),
         "large": Named("n", "d", 1e6, bytes=10),
@@ -225,7 +225,7 @@ def test_a_kernel_matrix_above_the_limit_is_known_before_the_fit(
     assert not any(work.exceeds_memory(2**40) for work in plan.works.values())
 
 
-def test_the_longest_chain_comes_first(
+def test_the_longest_work_with_its_dependents_comes_first(
     plan_toy: MakePlan, experiment: dict[str, Any]
 ) -> None:
     plan = plan_toy(experiment, runs=1, select=("nested",))

@@ -71,7 +71,9 @@ class TestTheSeam:
         )
         assert [one.result["status"] for one in result] == ["failed", "ok"] * len(bad)
 
-    def test_limits_hold(self, executor: Executor, fits: Fits) -> None:
+    def test_executors_enforce_time_and_memory_limits(
+        self, executor: Executor, fits: Fits
+    ) -> None:
         stuck = executor.submit(fits("stuck")[0], {}, Limits(seconds=0.5))
         leaking = executor.submit(
             fits("leaking")[0], {}, Limits(seconds=60, memory=10**9)

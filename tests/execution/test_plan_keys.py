@@ -159,7 +159,7 @@ def test_keys_under_a_profile(
     assert_changed(plan_toy(experiment, select=(select,)), after, columns)
 
 
-def test_a_column_s_name_and_place_do_not_matter(
+def test_the_name_and_position_of_a_column_do_not_change_keys(
     plan_toy: MakePlan, experiment: dict[str, Any]
 ) -> None:
     before = set(keys(plan_toy(experiment)).values())

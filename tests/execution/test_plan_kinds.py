@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from made_runs import MakePlan
 from made_work import needs, seconds_of, units, work_of
+from sentences import pattern
 from toy_plans import kinds
 
 from elmbench.errors import ElmbenchError
@@ -252,7 +253,8 @@ def test_columns_of_other_models(
     with pytest.raises(ElmbenchError):
         plan_toy(curves, models=("svm",))
     with pytest.raises(
-        ElmbenchError, match="shows curves, and the grid of w-elm is given"
+        ElmbenchError,
+        match=pattern("execution.plan.grid-of-a-table-of-curves", model="w-elm"),
     ):
         plan_toy(curves, models=("w-elm",), grids={"w-elm": {"n_hidden": [7]}})
 
@@ -273,7 +275,7 @@ def test_data_that_are_not_here(
         (
             "curves",
             {"like": "first"},
-            "is like 'first'; expected a column that takes over nothing",
+            pattern("execution.plan.like-a-column-that-takes-over", column="first"),
         ),
         ("rank-correlation", {"search": ["C"]}, "searches C; expected n_hidden"),
         ("rank-correlation", {"params": {}}, "lacks activation"),

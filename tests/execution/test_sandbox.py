@@ -19,6 +19,7 @@ import pytest
 from made_runs import PLUGIN, Fits, run_in
 from made_work import untimed
 from platforms import UNIX_PROCESSES
+from sentences import sentence
 
 from elmbench.execution.executors import Settings
 from elmbench.execution.executors import sandbox as sandbox_module
@@ -89,12 +90,12 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("unusual", "Unusual: odd"),
         (
             "interrupting",
-            "no answer of the worker process: Interruption: <exception str() failed>",
+            sentence("execution.worker.no-answer-after-exception"),
         ),
         ("meddling", "TypeError: 'NoneType' object is not callable"),
         ("unjson", "TypeError: "),
         ("colourful", "RuntimeError: \\x1b[2J red\\r\\x9b1m \\u202eder\tand\nmore"),
-        ("exiting", "the worker process ended by itself with exit code 7"),
+        ("exiting", sentence("execution.worker.ended-by-itself", code=7)),
         ("killed", "the worker process died by signal 9 (SIGKILL)"),
         ("killing-group", "the worker process died by signal 15 (SIGTERM)"),
     ],

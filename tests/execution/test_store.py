@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from made_store import KEY, OTHER, RESULT, WORK, again, cell, in_a_child, lines_of, log
 from platforms import UNIX_PROCESSES
 from random_examples import examples
+from sentences import sentence
 
 from elmbench.errors import ElmbenchWarning
 from elmbench.execution.store import Store
@@ -256,7 +257,7 @@ def test_a_fit_of_a_forged_protocol_is_a_damaged_record(
         assert store.n_damaged == n_damaged
 
 
-def test_a_result_that_says_other_test_rows_than_its_split_is_a_damaged_record(
+def test_a_result_with_the_wrong_number_of_test_rows_is_a_damaged_record(
     store: Store,
 ) -> None:
     unit = {"kind": "cell", "task": "classification"}
@@ -309,11 +310,11 @@ def test_a_forged_environment_or_name_is_a_damaged_record(store: Store) -> None:
     [
         (
             "000002-a.v4.log",
-            "it has format 4, this version of elmbench reads format 3. Update elmbench",
+            sentence("execution.store.newer-format", format=4),
         ),
         (
             "000002-a.v2.log",
-            "it has format 2, this version of elmbench reads format 3. Run again",
+            sentence("execution.store.older-format", format=2),
         ),
     ],
 )
@@ -528,7 +529,7 @@ def test_the_cells_of_several_requests(
     assert store.cells("fast", "toy/one") == store.cells("ci", "toy/two") == []
 
 
-def test_commands_stand_once_and_a_request_that_changes_nothing_is_not_written_again(
+def test_commands_are_stored_once_and_unchanged_requests_not_again(
     store: Store,
 ) -> None:
     for command in ("a", "b", "a", "c"):

@@ -18,6 +18,7 @@ from typing import Any
 import psutil
 import pytest
 from made_runs import run_in
+from sentences import sentence
 
 from elmbench.execution import processes
 from elmbench.execution.executors import Settings, sandbox
@@ -64,7 +65,7 @@ def test_ctrl_c_does_not_end_a_worker_that_starts(box: Sandbox, work: Fit) -> No
     assert run_in(box, work)["status"] == "ok"
 
 
-def test_a_worker_that_was_started_ahead_is_the_one_that_works(work: Fit) -> None:
+def test_a_worker_started_in_advance_does_the_work(work: Fit) -> None:
     with LocalExecutor(Settings()) as executor:
         executor.warm()
         (box,) = executor._sandboxes
@@ -131,7 +132,7 @@ def test_a_worker_that_cannot_start(
     result = run_in(box, work)
     assert (result["status"], result["reason"]) == (
         "failed",
-        "the worker process ended before it could begin",
+        sentence("execution.worker.ended-before-it-began"),
     )
 
 

@@ -114,7 +114,7 @@ def differences(result: dict[str, Any]) -> list[str]:
         (CHOSEN | COUNTED, {"params": '{"C": 8.0, "gamma": 2.0}'}, []),
     ],
 )
-def test_what_differs(
+def test_counts_and_scores_may_differ_within_the_tolerance(
     both: Both, values: dict[str, Any], change: dict[str, Any], differ: list[str]
 ) -> None:
     line = cell(**values)
@@ -164,7 +164,7 @@ def test_the_rows_that_were_learnt_have_a_tolerance(
     ],
 )
 @pytest.mark.parametrize("sign", [1, -1])
-def test_real_figures_may_differ_by_round_off(
+def test_regression_scores_may_differ_by_round_off(
     both: Both, condition: float | None, allowed: float, sign: int
 ) -> None:
     old = [cell(dataset="calhousing", condition=condition, **REAL)]
@@ -190,7 +190,7 @@ def test_the_condition_is_that_of_the_baseline(both: Both) -> None:
 @pytest.mark.parametrize(
     ("condition", "decides"), [(4.4e13, True), (4.6e13, False), (1e20, False)]
 )
-def test_figures_made_of_round_off_decide_nothing(
+def test_scores_of_ill_conditioned_fits_are_not_compared(
     both: Both, values: dict[str, Any], condition: float, decides: bool
 ) -> None:
     old = cell(condition=condition, **values)

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from made_cells import Toy, cell, folds, frame, notes_of, table_of
 from scipy.stats import t, ttest_ind
+from sentences import sentence
 
 from elmbench.judging.claim_outcomes import (
     COLUMNS,
@@ -124,7 +125,7 @@ def test_a_sentence_over_several_columns_is_one_claim(toy: Any) -> None:
     assert claimed(toy, lines, also=[{"model": "OS-ELM"}]).verdict == "holds"
     result = claimed(toy, lines, also=[{"model": "OS-ELM", "than": ["ELM"]}])
     assert (result.verdict, result.subject) == ("does not hold", "OS-ELM, ELM")
-    assert "mcc of ELM above K-ELM and mcc of OS-ELM above ELM" in result.text
+    assert sentence("judging.claims.two-comparisons") in result.text
     assert (result.record()["model"], result.record()["than"]) == (
         "ELM, OS-ELM",
         "K-ELM, ELM",
@@ -133,13 +134,13 @@ def test_a_sentence_over_several_columns_is_one_claim(toy: Any) -> None:
     assert claimed(toy, lines, also=[{"model": "FB-KOS-ELM"}]).verdict == "incomplete"
 
 
-def test_the_papers_own_figures_are_held_against_a_claim(toy: Any) -> None:
+def test_a_claim_is_tested_on_the_published_values_too(toy: Any) -> None:
     assert claimed(toy, BETTER).in_print is None
     printed = "WDBC,ELM,mcc,0.9,,\nWDBC,K-ELM,mcc,{},,\n"
     assert claimed(toy, BETTER, printed.format(0.8)).in_print is True
     result = claimed(toy, BETTER, printed.format(0.95), slip="it prints .95")
     assert (result.verdict, result.in_print) == ("holds", False)
-    assert "the paper's own values do not bear it out: it prints .95" in result.text
+    assert sentence("judging.claims.paper-contradicts-itself") in result.text
 
 
 def test_a_claim_that_no_outcome_could_decide_is_left_out(toy: Any) -> None:
@@ -158,7 +159,7 @@ def test_a_claim_that_no_outcome_could_decide_is_left_out(toy: Any) -> None:
     corrected = correct_by_holm([six, single, single])
     assert [one.verdict for one in corrected] == ["too few data sets", "holds", "holds"]
     assert (
-        "no outcome on so few data sets could decide it beside 2 claims"
+        sentence("judging.claims.too-few-data-sets-to-decide", claims=2)
         in corrected[0].remark
     )
 
@@ -185,8 +186,7 @@ def test_holms_correction_is_over_all_tested_claims(toy: Any) -> None:
         "holds",
     ]
     assert (
-        "by itself it holds, but not after Holm's correction for 4 claims"
-        in corrected[0].text
+        sentence("judging.claims.fails-after-correction", claims=4) in corrected[0].text
     )
     assert corrected[1:] == outcomes[1:]
     # Untested and undecidable claims do not count.
@@ -196,7 +196,7 @@ def test_holms_correction_is_over_all_tested_claims(toy: Any) -> None:
 
 
 @pytest.mark.parametrize(("mcc", "n_notes"), [(0.8, 1), (0.5, 0)])
-def test_a_table_says_that_its_decided_claims_are_not_corrected(
+def test_a_table_notes_that_its_decided_claims_are_uncorrected(
     toy: Any, mcc: float, n_notes: int
 ) -> None:
     table = table_of(
@@ -351,7 +351,7 @@ def test_over_data_sets_the_signed_ranks_decide(
     assert result.remark == (
         "5 data sets can be compared, 6 are needed" if len(values) == 5 else ""
     )
-    assert "on most data sets mcc of ELM above K-ELM" in result.text
+    assert sentence("judging.claims.on-most-data-sets") in result.text
 
 
 def test_in_most_cases_and_close_over_data_sets_are_counts(toy: Any) -> None:
@@ -431,14 +431,14 @@ COPY = {"datasets": DATASETS[:3], "published": {"stand-ins": {"heart": "wdbc"}}}
 
 
 @pytest.mark.parametrize("column", ["ELM", "K-ELM"])
-def test_a_claim_is_not_held_against_a_stand_in(
+def test_a_claim_about_a_stand_in_is_not_comparable(
     toy: Any, experiment: dict[str, Any], column: str
 ) -> None:
     models = dict(experiment["models"])
     models[column] = models[column] | {"stands-in-for": {"parameters": "C"}}
     result = claimed(toy, over([0.6], fit_seconds=1.0), changes={"models": models})
     assert result.verdict == "not comparable"
-    assert result.remark == "a model or parameters of our own replace the paper's"
+    assert result.remark == sentence("judging.claims.rests-on-stand-in")
 
 
 @pytest.mark.parametrize(
@@ -547,7 +547,7 @@ CLAIMS = [
     CLAIMS,
     ids=[f"{file.id} {claim.says[:40]}" for file, claim in CLAIMS],
 )
-def test_the_papers_figures_bear_every_claim_out_but_for_its_slips(
+def test_published_values_confirm_every_claim_except_known_slips(
     file: Any, claim: Claim
 ) -> None:
     """A claim that fails on the print is mistranslated, unless the paper contradicts itself."""

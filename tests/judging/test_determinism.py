@@ -104,7 +104,7 @@ def test_a_seed_without_effect_is_not_random(
         ({"outer": {"kind": "official"}}, 100, "FB-KOS-ELM", "oracle", False),
     ],
 )
-def test_what_is_random(
+def test_a_value_is_deterministic_only_if_data_splits_and_model_are(
     toy: Toy,
     change: dict[str, Any],
     cells: int,

@@ -160,7 +160,7 @@ def test_any_allowed_number_of_runs_excuses_a_share() -> None:
     assert not findings(a_table(value, parts={"iris": allowed}))
 
 
-def test_nothing_is_said_without_the_number_of_rows_or_the_sizes_of_folds() -> None:
+def test_no_check_without_the_number_of_rows_or_the_sizes_of_folds() -> None:
     value = published("iris", "elm", "accuracy", Decimal("0.95"))
     assert not findings(a_table(value))
     assert not findings(a_table(value, parts=parts(30, 3, known_folds=False)))
@@ -527,7 +527,7 @@ def test_values_of_one_measurement_that_differ_are_found(
     assert findings(first, second) == expected
 
 
-def test_identical_columns_are_found_unless_the_paper_says_so() -> None:
+def test_identical_columns_are_found_unless_the_paper_names_them() -> None:
     texts = ("0.8123", "0.9345", "0.7777", "0.6543", "0.8888")
     values = [*a_row("elm", *texts), *a_row("svm", *texts)]
     assert findings(a_table(*values)) == ["repeated"]

@@ -191,7 +191,7 @@ def test_the_same_folds_in_another_order_have_the_same_rank(toy: Toy) -> None:
 TWO = {"datasets": ["wdbc", "calhousing"], "protocol": {"metrics": ["mcc", "nrmse"]}}
 
 
-def test_measured_and_printed_figures_are_compared_apart(toy: Toy) -> None:
+def test_measured_and_published_values_are_ranked_separately(toy: Toy) -> None:
     figures = "WDBC,ELM,mcc,0.9,,\nWDBC,K-ELM,mcc,0.8,,\nCalhousing,ELM,nrmse,0.2,,\nCalhousing,K-ELM,nrmse,0.3,,\n"
     resolved = toy(figures, **TWO)
     lines = [
@@ -247,7 +247,7 @@ def test_without_a_correction_it_is_the_paired_t_test(
 )
 @examples(30)
 @given(seed=st.integers(0, 2**32 - 1), shift=st.floats(-1, 1))
-def test_interval_and_probability_say_the_same(
+def test_the_interval_and_the_p_value_agree(
     test: Callable[..., SignificanceResult], seed: int, shift: float
 ) -> None:
     values = np.random.default_rng(seed).normal(shift, 0.5, 12)
@@ -268,7 +268,7 @@ def test_models_that_do_not_vary_are_as_sure_as_a_test_row_allows() -> None:
     assert apart.confirming < 0.025 < near.confirming
 
 
-def test_welch_is_scipys() -> None:
+def test_the_welch_test_equals_scipy() -> None:
     one, other = [1.0, 2.0, 4.0], [0.0, 0.5, 0.25, 0.75]
     result, expected = (
         welch_test(one, other, ABOVE),

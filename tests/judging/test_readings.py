@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from made_cells import Toy, cell, folds, results_of
+from sentences import sentence
 
 from elmbench.judging.readings import TableCells, compare_readings, reading_table
 
@@ -123,7 +124,7 @@ def test_only_cells_that_both_were_run_on_are_compared(compared: Compare) -> Non
     assert "2 cells" in result["label"].iloc[0]
 
 
-def test_cells_that_did_not_end_ok_are_named_and_decide_nothing(
+def test_unsuccessful_cells_are_named_and_decide_nothing(
     compared: Compare,
 ) -> None:
     lines = [*folds("ELM", 0.70, 0.71, 0.70), *stored(0.90, 0.89, 0.90)]
@@ -180,7 +181,7 @@ def test_the_rows_of_a_reading_and_the_leaking_value(
         "stored (leaking)",
         "nearest",
     ]
-    label = "WDBC ELM mcc (Table I, paper, nested, 5 cells)"
+    label = sentence("judging.readings.label-of-a-value", cells=5)
     assert table.to_numpy().tolist() == [
         [label, "0.9", "0.700", "0.900", "stored (leaking)"]
     ]

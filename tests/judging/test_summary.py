@@ -24,6 +24,7 @@ from made_cells import (
     table_of,
 )
 from scipy.stats import t
+from sentences import sentence
 
 from elmbench.judging.measured_cells import MeasuredCells
 from elmbench.judging.summary import optimism, summarise
@@ -32,7 +33,7 @@ from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
 from elmbench.tables.number_texts import gain
 
 
-def test_only_cells_that_ended_ok_are_averaged(toy: Toy) -> None:
+def test_only_successful_cells_are_averaged(toy: Toy) -> None:
     lines = folds("ELM", 0.8, 0.9)
     lines += [
         cell(run=1, fold=0, mcc=0.1, status="diverged"),
@@ -126,15 +127,25 @@ MODEL = {"stands-in-for": {"model": "an ELM of pruned nodes"}}
     [
         (
             PARAMETERS,
-            "our parameters in place of the width, which is not printed",
+            sentence(
+                "judging.summary.parameters-of-our-own",
+                what="the width, which is not printed",
+            ),
             "; our parameters: ELM",
         ),
         (
             {"except": {"wdbc": PARAMETERS}},
-            "our parameters in place of the width, which is not printed",
+            sentence(
+                "judging.summary.parameters-of-our-own",
+                what="the width, which is not printed",
+            ),
             "; our parameters: ELM",
         ),
-        (MODEL, "our model in place of an ELM of pruned nodes", ""),
+        (
+            MODEL,
+            sentence("judging.summary.model-of-our-own", what="an ELM of pruned nodes"),
+            "",
+        ),
     ],
 )
 def test_a_column_that_stands_in_is_shown_and_not_compared(
@@ -167,7 +178,7 @@ def test_a_column_that_stands_in_is_shown_and_not_compared(
         ("n_units,0.5,,", "n_units", 0.5),
     ],
 )
-def test_no_verdict_without_a_figure_or_on_times_and_sizes(
+def test_no_verdict_without_a_published_value_or_on_times_and_sizes(
     toy: Toy, figure: str, metric: str, published: float | None
 ) -> None:
     line = entry(toy(f"WDBC,ELM,{figure}\n"), folds("ELM", 0.8, 0.9), metric)
@@ -180,7 +191,7 @@ def test_no_verdict_without_a_figure_or_on_times_and_sizes(
 @pytest.mark.parametrize(
     "status", ["timeout", "out-of-memory", "diverged", "failed", "unavailable"]
 )
-def test_an_entry_has_the_ending_that_all_its_cells_share(
+def test_an_entry_has_the_status_that_all_its_cells_share(
     toy: Toy, status: str
 ) -> None:
     resolved = toy("WDBC,ELM,mcc,0.9,,\n")

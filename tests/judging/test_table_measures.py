@@ -39,7 +39,7 @@ def test_the_margin_and_the_range_of_a_metric(
     assert (unit.least, unit.greatest) == limits
 
 
-def test_values_by_hand() -> None:
+def test_the_distance_of_values_equals_a_calculation_by_hand() -> None:
     rows = [
         made_row("a", {"x": (0.80, 0.803), "y": (0.90, 0.90), "z": (0.70, 0.75)}),
         made_row("b", {"x": (0.60, 0.616), "y": (0.50, 0.51)}),
@@ -61,7 +61,7 @@ def test_half_of_the_last_printed_digit_is_within_the_margin() -> None:
     )
 
 
-def test_order_by_hand() -> None:
+def test_the_order_of_models_equals_a_calculation_by_hand() -> None:
     rows = [
         # x and y are separated in print, and ours are in the same order; y and z are not separated.
         made_row("a", {"x": (0.80, 0.81), "y": (0.90, 0.92), "z": (0.905, 0.7)}),

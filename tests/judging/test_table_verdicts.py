@@ -25,7 +25,7 @@ def table(seed: int, n_datasets: int = 8, n_models: int = 6) -> list[Row]:
     )
 
 
-def test_a_rerun_holds(seed: int) -> None:
+def test_a_table_of_reruns_of_the_same_protocol_holds(seed: int) -> None:
     verdict = judge_measures("accuracy", table(seed))
     assert verdict.state == "holds"
     assert [(one.state, one.exceptions) for one in verdict.measures.values()] == [
@@ -69,7 +69,7 @@ def test_a_cyclic_exchange_beside_a_trivial_model_is_noticed(seed: int) -> None:
     assert verdict.state in ("does not hold", "holds in part")
 
 
-def test_a_model_in_the_wrong_place_is_named(seed: int) -> None:
+def test_a_model_with_the_wrong_rank_is_an_exception(seed: int) -> None:
     rows = [
         replace(
             row, published=np.where(np.array(row.models) == "m1", 0.99, row.published)
@@ -81,7 +81,7 @@ def test_a_model_in_the_wrong_place_is_named(seed: int) -> None:
     assert "m1" in verdict.values_verdict.exceptions
 
 
-def test_a_data_set_in_the_wrong_place_is_named(seed: int) -> None:
+def test_a_data_set_with_the_wrong_order_is_an_exception(seed: int) -> None:
     rows = table(seed)
     rows[3] = replace(rows[3], published=rows[3].published - 0.08)
     verdict = judge_measures("accuracy", rows)

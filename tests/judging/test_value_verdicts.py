@@ -138,7 +138,7 @@ def test_runs_that_do_not_vary_leave_the_weight_of_one_test_row() -> None:
     assert judge(draws, replace(printed, value=1 - 5 / 400)).verdict == "differs"
 
 
-def test_draws_are_run_means() -> None:
+def test_draws_are_means_of_runs() -> None:
     cells = pd.DataFrame(
         {
             "run": [0, 0, 1, 1, 2, 2],

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from elm_problems import counting, problem, rows, targets
+from sentences import pattern
 from sklearn.cluster import KMeans
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.exceptions import ConvergenceWarning
@@ -79,7 +80,7 @@ def by_hand(name, task):
         ("llsvm", "multi"),
     ],
 )
-def test_predictions_and_sizes(name, kind):
+def test_baselines_equal_pipelines_of_scikit_learn(name, kind):
     task = "regressor" if kind == "regression" else "classifier"
     X, y = problem(60, 4, 0, kind)
     factory = getattr(baselines, f"{name}_{task}")
@@ -154,9 +155,10 @@ def test_sizes_of_other_estimators():
 
 
 @pytest.mark.parametrize("name", ["ridge", "nystroem_ridge", "rff_ridge"])
-def test_bad_C(name):
+def test_the_ridge_of_a_baseline_must_be_positive(name):
     with pytest.raises(
-        ValueError, match="C: expected a finite number greater than 0, got 0"
+        ValueError,
+        match=pattern("models.parameters.number-not-positive", parameter="C", value=0),
     ):
         getattr(baselines, f"{name}_regressor")(C=0)
 
@@ -261,7 +263,7 @@ def test_the_path_repeats_no_fit_that_a_larger_C_does_not_change(monkeypatch):
     assert 2 < len(fits) < 6
 
 
-def test_a_fit_that_is_stopped_says_so_and_is_counted():
+def test_a_fit_stopped_before_convergence_warns_and_is_counted():
     X, y = problem(200, 2, 0, "binary")
     with pytest.warns(ConvergenceWarning, match="max_iter=50"):
         model = SVMClassifier(C=1e10, gamma=1.0, max_iter=50).fit(X, y)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from random_examples import examples
 from scipy.special import expit
 from scipy.stats import norm
+from sentences import pattern
 from sklearn.covariance import ledoit_wolf
 from sklearn.datasets import make_classification
 from sklearn.metrics.pairwise import rbf_kernel
@@ -75,7 +76,9 @@ def densities_differ(
     activation=st.sampled_from(sorted(LAYERS)),
     container=st.sampled_from([None, sp.csr_matrix, sp.coo_array]),
 )
-def test_eem_is_what_the_text_says(n, d, seed, n_hidden, activation, container):
+def test_eem_equals_the_formulas_of_the_paper(
+    n, d, seed, n_hidden, activation, container
+):
     """Sparse rows are dense in the reference."""
     X, y = problem(n, d, seed, "binary")
     X = sparse_rows(X, seed) if container else X
@@ -107,7 +110,7 @@ def test_eem_is_what_the_text_says(n, d, seed, n_hidden, activation, container):
 @given(
     **PROBLEMS, n_landmarks=st.integers(1, 100), gamma=st.sampled_from([0.1, 1.0, 10.0])
 )
-def test_eekm_is_what_the_text_says(n, d, seed, n_landmarks, gamma):
+def test_eekm_equals_the_formulas_of_the_paper(n, d, seed, n_landmarks, gamma):
     X, y = problem(n, d, seed, "binary")
     model = EEKMClassifier(n_landmarks=n_landmarks, gamma=gamma, random_state=seed).fit(
         X, y
@@ -276,7 +279,7 @@ def test_all_ones_layer_predicts_one_class_with_a_warning():
     ],
 )
 @pytest.mark.parametrize("d", [1, 4])
-def test_constant_features_alone(model, d):
+def test_constant_features_predict_one_class_with_a_warning(model, d):
     X, y = np.full((20, d), 0.7), np.repeat([1, 2], [12, 8])
     with pytest.warns(UserWarning, match="one class is predicted"):
         model.fit(X, y)
@@ -328,7 +331,7 @@ def test_gamma_so_small_that_k_has_rank_one():
 def test_a_class_of_one_row_is_a_point(seed):
     X = rows(30, 3, seed + 8)
     y = np.r_[np.zeros(29), 1]
-    with pytest.warns(UserWarning, match="there is one row only of a class"):
+    with pytest.warns(UserWarning, match=pattern("models.eem.one-row-of-a-class")):
         model = EEMClassifier(n_hidden=10, random_state=0).fit(X, y)
     assert set(np.flatnonzero(model.predict(X))) == {29}
     # Of a line on which the means are 2 apart; round-off in the other class's variance is all the

@@ -20,6 +20,7 @@ from elm_problems import (
     sparse_rows,
     targets,
 )
+from sentences import pattern
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import (
@@ -135,7 +136,7 @@ NOT_EQUIVALENT = {
     ),
     xfail_strict=True,
 )
-def test_scikit_learn_contract(estimator, check):
+def test_estimators_pass_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
@@ -207,7 +208,7 @@ def test_parameters_that_are_set_after_a_fit_change_no_prediction(name, kind):
 @quiet
 @each_case
 @pytest.mark.parametrize(("n", "d"), [(1, 3), (4, 9), (30, 1), (40, 6)])
-def test_awkward_rows(name, kind, n, d):
+def test_degenerate_rows_are_learnt_or_rejected_clearly(name, kind, n, d):
     """Repeated rows, a constant column, fewer rows than columns and than nodes, one row, one class,
     large values.
     """
@@ -265,14 +266,16 @@ def test_further_rows_have_as_many_targets_as_the_first_ones(name, widths):
     model = small(name, "regression").partial_fit(X, X[:, : widths[0]])
     with pytest.raises(
         ValueError,
-        match=f"expected {widths[0]} targets, as in the first call, got {widths[1]}",
+        match=pattern(
+            "models.fit.number-of-targets-changed", first=widths[0], second=widths[1]
+        ),
     ):
         model.partial_fit(X, X[:, : widths[1]])
 
 
 @quiet
 @each_case
-def test_other_containers(name, kind):
+def test_rows_in_any_container_give_the_same_outputs(name, kind):
     X = rows(30, 4, 2).astype(np.float32)
     y = targets(X, 2, kind)
     model = small(name, kind)
@@ -327,25 +330,31 @@ def test_sparse_rows_give_what_dense_ones_do(name, kind, container):
             "EEM",
             {"priors": [1.0]},
             ValueError,
-            "priors: expected 2 numbers, one a class, got 1 instead",
+            pattern("models.parameters.priors-one-a-class", priors=2, given=1),
         ),
         (
             "EEM",
             {"priors": [1.0, 0.0]},
             ValueError,
-            "priors: expected a finite number greater than 0, got 0.0",
+            pattern(
+                "models.parameters.number-not-positive", parameter="priors", value="0.0"
+            ),
         ),
         (
             "EEM",
             {"costs": {1: 2.0}},
             ValueError,
-            r"expected a number for each of the labels \[-1, 1\], got {1: 2",
+            pattern(
+                "models.parameters.costs-without-a-label",
+                labels="[-1, 1]",
+                costs="{1: 2",
+            ),
         ),
         (
             "EEM",
             {"costs": ["a", 1]},
             TypeError,
-            "costs: expected a number greater than 0, got 'a' instead",
+            pattern("models.parameters.costs-not-a-number", costs="a"),
         ),
         (
             "RKELM",
@@ -462,7 +471,9 @@ def test_unknown_labels_in_a_later_call(name):
     model.partial_fit(X, np.zeros(20, int), classes=[1, 0])
     with pytest.raises(
         ValueError,
-        match=r"classes: expected \[0, 1\], as in the first call, got \[0, 1, 7\] instead",
+        match=pattern(
+            "models.fit.classes-changed", classes="[0, 1]", given="[0, 1, 7]"
+        ),
     ):
         model.partial_fit(X, np.arange(20) % 2, classes=[0, 1, 7])
     with pytest.raises(

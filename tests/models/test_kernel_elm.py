@@ -40,7 +40,9 @@ from elmbench.tasks.scoring import GridProblem, best
     kind=st.sampled_from(["binary", "multi", "regression", "two-targets"]),
     weighted=st.booleans(),
 )
-def test_equals_kernel_ridge(shape, C, gamma, awkward, kind, weighted):
+def test_k_elm_equals_kernel_ridge_of_scikit_learn(
+    shape, C, gamma, awkward, kind, weighted
+):
     """A classifier is the regression on the signs of its classes; rows may have weights."""
     n, d, seed = shape
     X, y = problem(n, d, seed, kind, awkward)

@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from path_rule import assert_path_follows_fits, random_folds
 from random_examples import examples
+from sentences import pattern
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge
@@ -224,7 +225,7 @@ def test_a_kernel_matrix_comes_at_once():
     y = np.arange(20.0)
     model = KOSELMRegressor(kernel="precomputed").partial_fit(K, y)
     with pytest.raises(
-        ValueError, match=r"expected all rows in one call, as kernel is 'precomputed'"
+        ValueError, match=pattern("models.kernels.precomputed-in-one-call")
     ):
         model.partial_fit(K, y)
 
@@ -250,7 +251,7 @@ def test_values_of_a_kernel_are_finite(name):
         ({"kernel": "polynomial", "degree": 3}, 1e140),
     ):
         with pytest.raises(
-            ValueError, match="kernel: expected finite values between all rows, got"
+            ValueError, match=pattern("models.kernels.values-not-finite")
         ):
             class_of(name, "binary")(**SMALL[name] | kernel, gamma=1.0).fit(
                 factor * X, y
@@ -265,7 +266,7 @@ def test_values_of_a_kernel_are_finite(name):
 def test_landmarks_need_positive_values_with_themselves():
     with pytest.raises(
         ValueError,
-        match="expected one with positive values between each row and itself",
+        match=pattern("models.kernels.values-on-diagonal-not-positive"),
     ):
         EEKMClassifier(kernel="additive_chi2").fit(*problem(30, 3, 0, "binary"))
 
@@ -295,7 +296,7 @@ def test_landmarks_do_not_hang_on_the_size_of_the_kernel(seed):
     sparse=st.booleans(),
     seed=st.integers(0, 2**31 - 1),
 )
-def test_paths_follow_fits(name, kind, kernels, Cs, n, sparse, seed):
+def test_paths_over_kernels_equal_single_fits(name, kind, kernels, Cs, n, sparse, seed):
     X, y = problem(n, 3, seed, kind)
     folds = random_folds(n, 2, np.random.RandomState(seed))
     kernels = [
@@ -353,7 +354,7 @@ def test_kernels_of_dense_rows_have_no_tag_for_sparse_ones(name, kernel):
     model = class_of(name, "binary")(**SMALL[name], kernel=kernel)
     assert not get_tags(model).input_tags.sparse
     with pytest.raises(
-        TypeError, match="Sparse data was passed for X, but dense data is required"
+        TypeError, match=pattern("models.kernels.sparse-rows-for-a-dense-kernel")
     ):
         model.fit(sp.csr_array(X), y)
 

@@ -21,6 +21,7 @@ from elm_problems import (
 from hypothesis import given
 from hypothesis import strategies as st
 from random_examples import examples
+from sentences import pattern
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
@@ -206,13 +207,13 @@ def test_given_matrices_have_to_be_square_and_symmetric():
     y = np.arange(6.0)
     with pytest.raises(
         ValueError,
-        match="expected square kernel matrices side by side, so a multiple of 6 columns",
+        match=pattern("models.mk-elm.matrices-not-square", columns=6),
     ):
         MKELMRegressor(kernels="precomputed").fit(np.hstack([K, K[:, :2]]), y)
     K[2, 1] += 1e-3
     with pytest.raises(
         ValueError,
-        match="symmetric kernel matrices, got one that is not in the columns from 6 on",
+        match=pattern("models.mk-elm.matrix-not-symmetric", column=6),
     ):
         MKELMRegressor(kernels="precomputed").fit(np.hstack([np.eye(6), K]), y)
 
@@ -230,7 +231,7 @@ def test_matrices_that_do_not_fit_are_recomputed(monkeypatch):
     )
 
 
-def test_where_it_stops():
+def test_iterations_stop_at_the_tolerance_of_weights_or_objective():
     X, y = problem(80, 3, 0, "binary")
     model = MKELMClassifier(kernels=LIST, tol=1e-3).fit(X, y)
     changes = np.abs(np.diff(model.weights_path_, axis=0)).max(axis=1)
@@ -288,18 +289,18 @@ def test_kernels_from_a_yaml_file():
         (
             {"rbf": 1},
             TypeError,
-            "kernels: expected a list of one kernel or more, got {'rbf': 1} instead",
+            pattern("models.mk-elm.kernels-not-a-list", kernels="{'rbf': 1}"),
         ),
-        ([], TypeError, r"kernels: expected a list of one kernel or more, got \[\]"),
+        ([], TypeError, pattern("models.mk-elm.no-kernels")),
         (
             ["rbf"],
             TypeError,
-            r"kernels\[0\]: expected a name and a mapping of parameters, got 'rbf'",
+            pattern("models.mk-elm.kernel-without-parameters", index=0, given="'rbf'"),
         ),
         (
             [LIST[0], ("rbf",)],
             TypeError,
-            r"kernels\[1\]: expected a name and a mapping of parameters",
+            pattern("models.mk-elm.kernel-not-a-pair", index=1),
         ),
         (
             [("sigmoid", {})],
@@ -314,17 +315,19 @@ def test_kernels_from_a_yaml_file():
         (
             [("rbf", {"gamma": 0})],
             ValueError,
-            r"The 'gamma' parameter of kernels\[0\] must be a float in",
+            pattern("models.mk-elm.parameter-not-a-float", parameter="gamma", index=0),
         ),
         (
             [("polynomial", {"coef0": -1})],
             ValueError,
-            r"The 'coef0' parameter of kernels\[0\] must be a float in",
+            pattern("models.mk-elm.parameter-not-a-float", parameter="coef0", index=0),
         ),
         (
             [("polynomial", {"degree": 1.5})],
             TypeError,
-            r"The 'degree' parameter of kernels\[0\] must be an int",
+            pattern(
+                "models.mk-elm.parameter-not-an-integer", parameter="degree", index=0
+            ),
         ),
         (
             [("rbf", {"columns": [1, 3]})],
@@ -339,7 +342,9 @@ def test_kernels_from_a_yaml_file():
         ),
     ],
 )
-def test_bad_parameters(kernels, error, message, kind):
+def test_lists_of_kernels_that_are_not_valid_are_rejected(
+    kernels, error, message, kind
+):
     X = rows(10, 2, 0)
     with pytest.raises(error, match=message):
         class_of("MKELM", kind)(kernels=kernels).fit(X, targets(X, 0, kind))

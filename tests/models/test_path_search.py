@@ -266,7 +266,9 @@ def test_one_fit_serves_a_search_on_a_path(monkeypatch: pytest.MonkeyPatch) -> N
     ],
 )
 @pytest.mark.filterwarnings("ignore:(Scoring failed|One or more of the test scores)")
-def test_any_scorer(scoring: Any, refit: Any) -> None:
+def test_path_search_equals_grid_search_with_any_scorer(
+    scoring: Any, refit: Any
+) -> None:
     X, y = rows("wdbc")
     y = pd.Series(y, index=np.arange(len(y)) + 1000)
     plain, search = both(*CASES["kernel"][1:], X, y, cv=3, scoring=scoring, refit=refit)
@@ -397,7 +399,7 @@ def test_groups_words_and_data_frames() -> None:
     assert set(by_path.predict(frame)) <= set(words)
 
 
-def test_sparse_rows() -> None:
+def test_path_search_equals_grid_search_on_sparse_rows() -> None:
     X, y = rows("wdbc")
     X = sp.csr_matrix(np.where(np.median(X, axis=0) < X, 1.0, 0.0))
     assert_same(

@@ -26,7 +26,7 @@ WITHOUT_PATH = ("AMM", "BSGD", "EEKM", "MKELM", "OSELM", "OSPVM", "Pegasos", "RS
 
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
-def test_capabilities(cls):
+def test_each_model_has_the_protocols_of_its_family(cls):
     assert isinstance(cls, GridPath) == (not cls.__name__.startswith(WITHOUT_PATH))
     assert hasattr(cls, "decision_grid") == isinstance(cls, GridPath)
     assert hasattr(cls, "project_grid") == (cls.__name__ == "EEMClassifier")
@@ -43,7 +43,7 @@ def defaults(name: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("name", DOCUMENTED)
-def test_they_are_what_is_said(name: str) -> None:
+def test_documented_defaults_are_those_of_the_signature(name: str) -> None:
     doc, values = inspect.getdoc(DOCUMENTED[name]) or "", defaults(name)
     said: dict[str, object] = {}
     if name.endswith("Regressor"):

@@ -39,7 +39,9 @@ each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
     kind=st.sampled_from(["binary", "multi", "one"]),
     seed=st.integers(0, 2**31 - 1),
 )
-def test_equals_the_formulas(n, d, n_hidden, theta, ratio, activation, kind, seed):
+def test_pvm_equals_the_formulas_of_the_paper(
+    n, d, n_hidden, theta, ratio, activation, kind, seed
+):
     """Eqs. (6) to (10) and (27), with the row of ones in the matrix that is decomposed."""
     X = np.random.RandomState(seed).randn(n, d)
     y = targets(X, seed, kind)
@@ -92,7 +94,7 @@ def test_one_node_is_constant_and_no_other_has_a_bias():
 @each_model
 @pytest.mark.parametrize("n", [1, 2, 30])
 @pytest.mark.parametrize("value", [1.1, 1e90])
-def test_constant_data(model, n, value):
+def test_constant_rows_leave_one_node_and_the_majority_class(model, n, value):
     """Nothing but the node that is constant: the class of most rows."""
     X, y = np.full((n, 5), value), np.array([2, 1, 1] * 10)[:n]
     fitted = clone(model).fit(X, y)

@@ -80,7 +80,7 @@ def test_landmarks_are_the_first_rows_of_a_permutation():
         assert model.n_units_ == min(size, 30) == len(model.beta_)
 
 
-def test_a_fit_that_is_stopped_says_so_and_is_counted():
+def test_a_fit_stopped_before_convergence_warns_and_is_counted():
     X, y = problem(100, 2, 0, "multi")
     with pytest.warns(
         ConvergenceWarning, match=r"for 4 of 4 outputs \(max_iter=2\)"
@@ -146,7 +146,7 @@ def gradient(total, A, ridge, z):
 
 
 @pytest.mark.parametrize("smoothing", [0.5, 5.0, 30.0])
-def test_derivatives(smoothing):
+def test_derivatives_of_the_smooth_loss_equal_complex_steps(smoothing):
     x = np.linspace(-4, 4, 101)
     value, slope, curvature = smooth_plus(x, smoothing)
     np.testing.assert_allclose(

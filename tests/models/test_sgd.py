@@ -191,7 +191,7 @@ def test_lambda_of_a_budget_is_that_of_the_support_vector_machine_with_the_same_
 
 @pytest.mark.parametrize("maintenance", ["merging", "removal"])
 @each_kind
-def test_sparse_rows_stay_sparse_and_entries_that_are_given_twice_are_added_up(
+def test_sparse_rows_stay_sparse_and_duplicate_elements_are_added(
     maintenance, kind, monkeypatch
 ):
     """In blocks of some rows too."""
@@ -215,7 +215,7 @@ def test_sparse_rows_stay_sparse_and_entries_that_are_given_twice_are_added_up(
         np.testing.assert_array_equal(sparse.beta_, dense.beta_)
 
 
-def test_the_order_is_drawn_anew_for_each_pass_unless_told_not_to(monkeypatch):
+def test_rows_are_shuffled_in_each_pass_by_default(monkeypatch):
     seen = []
     monkeypatch.setattr(
         BudgetedState,

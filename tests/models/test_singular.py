@@ -38,7 +38,7 @@ def test_a_singular_system_is_warned_of_once(name, kind):
     assert caught[0].filename == __file__
 
 
-def test_nodes_that_say_the_same_are_warned_of():
+def test_redundant_nodes_cause_a_warning():
     with pytest.warns(LinAlgWarning, match=r"condition .* with C=1e\+300, n_hidden=50"):
         ELMRegressor(n_hidden=50, C=1e300, random_state=0).fit(
             np.ones((60, 2)), np.arange(60.0)

@@ -53,12 +53,12 @@ def test_only_one_module_imports_private_names() -> None:
 
 
 @pytest.mark.parametrize("name", sklearn_private.__all__)
-def test_wrapped_name_exists(name: str) -> None:
+def test_each_wrapped_private_name_exists(name: str) -> None:
     assert getattr(sklearn_private, name) is not None
 
 
 @pytest.mark.parametrize(("cls", "name"), INHERITED_NAMES)
-def test_inherited_name_exists(cls: str, name: str) -> None:
+def test_each_inherited_private_name_exists(cls: str, name: str) -> None:
     module, _, class_name = cls.rpartition(".")
     assert hasattr(getattr(import_module(module), class_name), name)
 
@@ -89,7 +89,7 @@ def test_score_method_is_recognised() -> None:
     assert not is_score_method(get_scorer("accuracy"))
 
 
-def test_score_of_predictions() -> None:
+def test_score_predictions_applies_the_metric_to_given_outputs() -> None:
     def share(_model: None, outputs: list[int], y: list[int]) -> float:
         return sum(a == b for a, b in zip(outputs, y, strict=True)) / len(y)
 

@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sentences import pattern
 
 from elmbench.models import (
     AMMClassifier,
@@ -68,7 +69,7 @@ def wide(n, seed, n_classes=3):
 
 
 @each_pipeline
-def test_wide_rows(name, seed):
+def test_wide_rows_are_projected_on_their_first_singular_vectors(name, seed):
     """The second step learns from the products of 50 rows with the singular vectors, for dense and
     sparse rows.
     """
@@ -185,7 +186,7 @@ def test_sparse_rows_that_are_too_large_to_be_made_dense(
 def test_bad_number_of_directions():
     with pytest.raises(
         ValueError,
-        match="The 'n_components' parameter of SingularFeatures must be an int",
+        match=pattern("models.svd.number-of-components-not-an-integer"),
     ):
         SingularFeatures(n_components=0).fit(np.eye(3))
 

@@ -221,7 +221,7 @@ def test_class_weights_are_weights_of_rows(name, class_weight, seed):
         (np.full(12, np.nan), "NaN"),
     ],
 )
-def test_bad_weights(name, weights, message):
+def test_weights_of_rows_that_are_not_valid_are_rejected(name, weights, message):
     X = rows(12, 2, 0)
     with pytest.raises(ValueError, match=message):
         class_of(name, "binary")(**SMALL[name]).fit(
@@ -234,7 +234,7 @@ def test_bad_weights(name, weights, message):
     [("heavy", ValueError), ({0: -1.0}, ValueError), ({0: "1"}, TypeError)],
 )
 @pytest.mark.parametrize("name", sorted({*SMALL} - {*BY_PRIORS}))
-def test_bad_class_weights(name, weight, error):
+def test_weights_of_classes_that_are_not_valid_are_rejected(name, weight, error):
     with pytest.raises(error, match="class_weight"):
         class_of(name, "binary")(**SMALL[name] | {"class_weight": weight}).fit(
             rows(12, 2, 0), np.arange(12) % 2

@@ -28,7 +28,9 @@ RIDGES = 2.0 ** -np.arange(-8.0, 14.0)
     seed=st.integers(0, 2**31 - 1),
     repeated=st.booleans(),
 )
-def test_any_folds(n, n_folds, seed, repeated):
+def test_fold_solutions_equal_single_solutions_for_any_folds(
+    n, n_folds, seed, repeated
+):
     """Also such as name a row twice, in both parts, or in none."""
     random = np.random.RandomState(seed)
     folds = []
@@ -62,7 +64,7 @@ def test_any_folds(n, n_folds, seed, repeated):
 
 
 @pytest.mark.parametrize("n", [1, 7, 8, 9, 40])
-def test_symmetric_product(monkeypatch, n, seed):
+def test_the_symmetric_product_reads_one_half_of_the_matrix(monkeypatch, n, seed):
     """One half of the matrix is read, compiled or not, and the result overwrites anything."""
     A = np.random.RandomState(seed).rand(n, n)
     half, v = (

@@ -228,7 +228,7 @@ def test_the_list_of_this_test_is_complete():
     seed=st.integers(0, 2**31 - 1),
     which=st.permutations(range(len(LIST))),
 )
-def test_values(n, seed, which):
+def test_kernel_values_equal_scikit_learn(n, seed, which):
     random = np.random.RandomState(seed)
     X, Y = random.rand(n, 4), random.rand(9, 4)
     some = [LIST[p] for p in which[:6]]
@@ -254,7 +254,9 @@ def test_a_row_and_itself_are_at_no_distance():
 
 @pytest.mark.parametrize("held", [0, 2**30])
 @pytest.mark.parametrize("block", [1, 8 * 11 * 40 * 7, 2**24])
-def test_sums_and_forms(monkeypatch, seed, held, block):
+def test_weighted_sums_and_quadratic_forms_equal_dense_ones(
+    monkeypatch, seed, held, block
+):
     monkeypatch.setattr(multiple_kernels, "HELD_BYTES", held)
     monkeypatch.setattr(multiple_kernels, "BLOCK_BYTES", block)
     random = np.random.RandomState(seed)

@@ -85,7 +85,7 @@ def test_allocates_no_second_matrix(symmetric):
     exponents=st.lists(st.integers(-8, 13), min_size=1, max_size=22),
     kept=st.sampled_from([0, 2048]),
 )
-def test_ladder(n, d, seed, exponents, kept):
+def test_the_kernels_of_a_ladder_equal_single_kernels(n, d, seed, exponents, kept):
     """Each gamma once, from the smallest; entries to 2e-15 relative of a kernel that is computed
     for itself.
     """
@@ -215,7 +215,7 @@ def test_keys_leave_out_what_a_kernel_does_not_have():
     "kernel",
     [*map(Kernel, NAMES), Kernel("poly", coef0=-1.0), Kernel(RBF(0.5)), Kernel(np.dot)],
 )
-def test_kernels_that_are_said_to_be_definite_are(kernel, seed):
+def test_kernels_declared_definite_have_no_negative_eigenvalue(kernel, seed):
     if kernel.is_definite:
         values = np.linalg.eigvalsh(
             kernel.matrix(np.random.RandomState(seed).rand(40, 3))

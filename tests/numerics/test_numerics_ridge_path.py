@@ -129,7 +129,7 @@ def test_solves_for_every_ridge(n, rank, k, seed, exponents, blocked):
 
 
 @pytest.mark.parametrize("blocked", [False, True])
-def test_not_positive_definite(monkeypatch, blocked):
+def test_ridges_that_leave_the_matrix_indefinite_give_nan(monkeypatch, blocked):
     monkeypatch.setattr(module, "BLOCKED_FROM", 1 if blocked else 10**6)
     A = np.asfortranarray(semi_definite(60, 60, 1) - 5 * np.eye(60))
     solutions = reduced_solutions(A, np.ones((60, 2)), np.array([1.0, 1e4]))

@@ -27,7 +27,9 @@ def gram(n: int, rank: int, seed: int) -> np.ndarray:
     e=st.integers(-10, 10),
     order=st.sampled_from("CF"),
 )
-def test_ridge_system(n, rank, seed, e, order):
+def test_a_ridge_system_solves_inverts_and_estimates_its_condition(
+    n, rank, seed, e, order
+):
     A, ridge = gram(n, rank, seed), 2.0**e
     B = np.random.RandomState(seed + 1).randn(n, 3)
     full = A + ridge * np.eye(n)
@@ -40,7 +42,7 @@ def test_ridge_system(n, rank, seed, e, order):
     np.testing.assert_array_equal(inverse, inverse.T)
 
 
-def test_factors_in_place():
+def test_a_ridge_system_overwrites_the_lower_half_only():
     A = np.asfortranarray(gram(50, 50, 0))
     kept = A.copy()
     RidgeSystem(A, 1.0)
@@ -62,7 +64,7 @@ def test_singular_system_gives_the_least_norm_solution(rank, seed):
         assert np.isfinite(system.condition)
 
 
-def test_mirror(seed):
+def test_mirror_copies_the_lower_half_to_the_upper(seed):
     A = np.random.RandomState(seed).rand(600, 600)
     expected = np.tril(A) + np.tril(A, -1).T
     mirror(A)
@@ -84,7 +86,7 @@ def test_leading_systems_by_the_same_factor(seed):
 
 
 @pytest.mark.parametrize("n", [1, 2, 30])
-def test_an_indefinite_system_is_solved_as_it_stands(n, seed):
+def test_an_indefinite_system_is_solved_without_cholesky(n, seed):
     A = np.random.RandomState(seed).randn(n, n)
     A += A.T - 5 * np.eye(n)
     B = np.random.RandomState(seed + 1).rand(n, 2)
@@ -115,7 +117,7 @@ def test_the_condition_of_two_equal_rows(row, seed):
     assert 0.2 < system.condition / np.linalg.cond(full + 1e-6 * np.eye(18), 1) < 1.001
 
 
-def test_what_is_lost_is_said_where_no_ridge_keeps_it():
+def test_a_system_without_correct_digits_is_marked_as_lost():
     ones = np.ones((20, 20), order="F")
     assert RidgeSystem(ones.copy(order="F"), 1e-300).is_lost(EPS)
     # Left out as well, but the ridge has a digit.

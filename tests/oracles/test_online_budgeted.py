@@ -52,7 +52,7 @@ def outputs(learner, gamma, probe):
 @pytest.mark.parametrize("sparse", [False, True])
 @examples(25)
 @given(shape=SHAPES, gamma=GAMMAS, ridge=RIDGES, budget=BUDGETS)
-def test_each_row_does_what_the_formulas_say(
+def test_each_row_changes_the_model_by_the_formulas(
     merges, sparse, shape, gamma, ridge, budget
 ):
     X, labels = a_problem(*shape, sparse)

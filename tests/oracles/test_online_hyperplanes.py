@@ -54,7 +54,7 @@ def assert_close(actual, expected):
 @pytest.mark.parametrize("sparse", [False, True])
 @examples(60)
 @given(shape=SHAPES, ridge=RIDGES, constant=CONSTANTS)
-def test_each_row_does_what_pegasos_says(sparse, shape, ridge, constant):
+def test_each_row_is_a_step_of_pegasos(sparse, shape, ridge, constant):
     X, labels = a_problem(*shape)
     n_classes = shape[2]
     state = HyperplaneState(X.shape[1], n_classes, constant)
@@ -74,7 +74,7 @@ def test_each_row_does_what_pegasos_says(sparse, shape, ridge, constant):
 
 @examples(100)
 @given(shape=SHAPES, ridge=RIDGES, constant=CONSTANTS, limit=LIMITS)
-def test_each_row_does_what_the_online_machine_says(shape, ridge, constant, limit):
+def test_each_row_is_a_step_of_the_online_machine(shape, ridge, constant, limit):
     X, labels = a_problem(*shape)
     state = HyperplaneState(X.shape[1], shape[2], constant, limit)
     W, owners = np.zeros((shape[2], X.shape[1] + 1)), np.arange(shape[2])

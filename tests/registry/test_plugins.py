@@ -12,6 +12,7 @@ from zipfile import ZipFile
 import numpy as np
 import pytest
 from made_work import work_of
+from sentences import pattern, sentence
 from sklearn.linear_model import Ridge
 from toy_data import SEARCH, UNIT
 
@@ -62,7 +63,7 @@ def plugin(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
-def test_a_good_plugin(plugin: Callable[..., Path]) -> None:
+def test_a_plugin_adds_its_model_to_the_registry(plugin: Callable[..., Path]) -> None:
     assert load_plugin(plugin(MODEL + 'MODELS = {"mine": Mine}')).name == "mine.py"
     entry = find_model("mine")
     assert (entry.title, entry.origin, entry.regression) == (
@@ -228,7 +229,7 @@ def test_work_whose_plugin_has_been_edited_is_not_done(
     result = worker.load_inputs(task, Settings(plugins=(str(path),)), None)
     assert result is not None
     assert result["status"] == "failed"
-    assert "a plug-in has changed since the run was planned" in result["reason"]
+    assert sentence("registry.plugins.changed-since-planned") in result["reason"]
 
 
 @pytest.mark.parametrize(
@@ -239,11 +240,11 @@ def test_work_whose_plugin_has_been_edited_is_not_done(
         ("MODELS = ['a']", "declares no models"),
         (
             "LAYOUTS = {}\nMETRICS = []",
-            "declares no models, layouts, sources, metrics or splits",
+            pattern("registry.plugins.declares-nothing"),
         ),
         (
             "class A: pass\nMODELS = ['a']\nLAYOUTS = {'w': A}",
-            "declares no models, layouts, sources, metrics or splits",
+            pattern("registry.plugins.declares-nothing"),
         ),
         ("LAYOUTS = {'mine': 3}", "the kind of table 'mine' .* is 3"),
         ("def broken(:", "fails when it is loaded: SyntaxError"),
@@ -316,7 +317,9 @@ def test_a_plugin_may_not_take_a_name_of_the_suite(plugin: Callable[..., Path]) 
     load_plugin(plugin(MODEL + 'MODELS = {"elm": Mine}'))
     with pytest.raises(
         ElmbenchError,
-        match=r"the model name 'elm' \(plug-in mine\.py\) is taken by built-in",
+        match=pattern(
+            "registry.plugins.name-of-a-built-in-model", model="elm", file="mine.py"
+        ),
     ):
         registry()
 
@@ -370,7 +373,11 @@ def test_packages_that_are_broken_or_clash(package: Callable[..., None]) -> None
     package(MODEL, "toy = toy_models:Nothing")
     with pytest.raises(
         ElmbenchError,
-        match=r"entry point 'toy' of package toy-models 1\.2 cannot be loaded",
+        match=pattern(
+            "registry.plugins.entry-point-not-loaded",
+            entry_point="toy",
+            package="toy-models 1.2",
+        ),
     ):
         registry()
 
@@ -426,7 +433,12 @@ def test_a_class_that_is_installed(folder: Path) -> None:
     [
         (
             "own_models:Mien",
-            r"unknown class of the module own_models: 'Mien' \(did you mean 'Mine'\?\)",
+            pattern(
+                "registry.plugins.unknown-class-of-module",
+                module="own_models",
+                name="Mien",
+                similar="Mine",
+            ),
         ),
         (
             "own_nothing:Mine",
@@ -437,7 +449,9 @@ def test_a_class_that_is_installed(folder: Path) -> None:
         ("own_models:limit", "is 3"),
     ],
 )
-def test_what_is_wrong_is_said(folder: Path, address: str, message: str) -> None:
+def test_a_faulty_address_of_a_model_is_an_error_with_its_reason(
+    folder: Path, address: str, message: str
+) -> None:
     (folder / "own_models.py").write_text(MODELS)
     (folder / "own_broken.py").write_text("x = 1\ndef (:\n")
     with pytest.raises(ElmbenchError) as caught:
@@ -604,7 +618,7 @@ def test_a_class_of_a_script_has_one_version_in_all_processes(tmp_path: Path) ->
     assert first == second
 
 
-def test_an_address_that_cannot_be_imported_is_said(folder: Path) -> None:
+def test_an_address_that_cannot_be_imported_is_an_error(folder: Path) -> None:
     (folder / "own_broken.py").write_text("def (:\n")
     text = (
         "from elmbench.registry import ModelEntry\nMODELS = {'mine': ModelEntry('', '', "

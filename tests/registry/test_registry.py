@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+from sentences import pattern
 
 import elmbench
 from elmbench.errors import ElmbenchError
@@ -40,7 +41,7 @@ BOTH = [*OWN, "ls-svm", "rsvm"]
         *((name, "classification") for name in CLASSIFIERS),
     ],
 )
-def test_own_models_have_what_their_grids_and_the_field_s_names_say(
+def test_built_in_models_have_their_parameters_and_a_version(
     name: str, task: str
 ) -> None:
     entry = find_model(name)
@@ -86,7 +87,7 @@ def test_what_a_fit_costs_is_known_whatever_is_given_and_grows_with_the_rows(
         assert 0 < costs[0] < costs[1] < costs[2]
 
 
-def test_the_front_door() -> None:
+def test_list_models_and_make_model_offer_every_model() -> None:
     assert set(elmbench.list_models()) >= {*BOTH, *CLASSIFIERS}
     model = elmbench.make_model("k-elm", C=32, gamma=0.03)
     assert type(model).__name__ == "KELMClassifier"
@@ -105,7 +106,12 @@ def test_the_front_door() -> None:
         (
             "k-elm",
             {"c": 1},
-            r"unknown parameter of the model k-elm: 'c' \(did you mean 'C'\?\)",
+            pattern(
+                "registry.grids.unknown-parameter",
+                model="k-elm",
+                parameter="c",
+                similar="C",
+            ),
         ),
     ],
 )

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from made_cells import Toy, cell, cell_in_store, frame, keep_cells, predictions
+from sentences import pattern, sentence
 from sklearn import metrics as sk
 
 from elmbench.errors import ElmbenchError
@@ -61,7 +62,7 @@ def means(results: Any, metric: str) -> dict[str, float | None]:
 
 
 @pytest.mark.usefixtures("share")
-def test_one_entry_is_in_tables_comparisons_searches_and_the_check(
+def test_one_metric_of_a_plugin_is_in_tables_comparisons_searches_and_the_check(
     toy: Toy, store: Store, tmp_path: Path
 ) -> None:
     write_results(toy(), store, tmp_path)
@@ -148,8 +149,16 @@ def test_metrics_of_yesterday_s_store(toy: Toy, store: Store, tmp_path: Path) ->
     )
     notes = [note.text for note in results.table.notes if note.kind == "metric"]
     assert notes == [
-        "roc_auc is missing for K-ELM: it takes decision values or probabilities",
-        "neg_brier_score is missing for ELM, K-ELM: it takes probabilities",
+        sentence(
+            "report.added-metrics.needs-decision-values",
+            metric="roc_auc",
+            models="K-ELM",
+        ),
+        sentence(
+            "report.added-metrics.needs-probabilities",
+            metric="neg_brier_score",
+            models="ELM, K-ELM",
+        ),
     ]
     assert {path: path.read_bytes() for path in folder.iterdir()} == files
 
@@ -170,7 +179,11 @@ def test_metrics_of_yesterday_s_store(toy: Toy, store: Store, tmp_path: Path) ->
         (
             "metrics",
             "rmse",
-            "rmse is not a metric for classification, the task of toy/one",
+            pattern(
+                "report.added-metrics.metric-of-other-task",
+                metric="rmse",
+                table="toy/one",
+            ),
         ),
         (
             "metrics",
@@ -178,7 +191,15 @@ def test_metrics_of_yesterday_s_store(toy: Toy, store: Store, tmp_path: Path) ->
             "neg_max_error is not a metric for classification",
         ),
         ("metrics", "tp", "which cannot show tp"),
-        ("confusion", "mcc", "a table of kind confusion, which cannot show mcc"),
+        (
+            "confusion",
+            "mcc",
+            pattern(
+                "report.added-metrics.kind-without-metrics",
+                kind="confusion",
+                metric="mcc",
+            ),
+        ),
         ("metrics", "mmc", "unknown metric 'mmc'"),
     ],
 )

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from made_cells import committed
 from pydantic import ValidationError
+from sentences import pattern, sentence
 
 from elmbench.report.expectations import StrictOutcome, check_strictly
 from elmbench.report.papers import PaperResults, TableResults
@@ -32,7 +33,11 @@ def outcome_of(name: str, *expect: dict[str, Any]) -> StrictOutcome:
 def test_a_table_that_does_not_hold_is_an_objection() -> None:
     outcome = outcome_of(FAILING)
     assert outcome.objections == (
-        "eem/table1: the verdict on spearman is does not hold",
+        sentence(
+            "report.expectations.verdict-of-metric",
+            table="eem/table1",
+            metric="spearman",
+        ),
     )
     assert outcome.exit_code == 1
 
@@ -45,7 +50,11 @@ def test_an_expected_verdict_is_no_objection() -> None:
 def test_an_expectation_that_no_longer_holds_is_an_objection() -> None:
     outcome = outcome_of(HOLDING, WHOLE | {"metric": "gmean"})
     assert outcome.objections == (
-        "eem/table4: the verdict on gmean is holds; expected does not hold (no reading gives it)",
+        sentence(
+            "report.expectations.verdict-without-reading",
+            table="eem/table4",
+            metric="gmean",
+        ),
     )
     assert outcome.exit_code == 1
 
@@ -53,18 +62,20 @@ def test_an_expectation_that_no_longer_holds_is_an_objection() -> None:
 @pytest.mark.parametrize(
     ("verdict", "code"), [("differs", 0), ("reproduced", 1)], ids=["right", "wrong"]
 )
-def test_an_expected_value(verdict: str, code: int) -> None:
+def test_a_value_may_have_an_expected_verdict(verdict: str, code: int) -> None:
     value = {"dataset": "ionosphere", "model": "LS-SVM-RBF", "metric": "gmean"}
     expected = {**value, "verdict": verdict, "reason": "gamma ends at 0.1"}
     assert outcome_of(HOLDING, expected).exit_code == code
 
 
-def test_an_expected_claim() -> None:
+def test_a_claim_may_have_an_expected_verdict() -> None:
     claim = {"claim": "Results obtained for EEKM", "reason": "tested"}
     assert outcome_of(HOLDING, claim | {"verdict": "holds"}).exit_code == 0
     (objection,) = outcome_of(HOLDING, claim | {"verdict": "does not hold"}).objections
     assert (
-        "the claim 'Results obtained for EEKM' is holds; expected does not hold"
+        sentence(
+            "report.expectations.verdict-of-claim", claim="Results obtained for EEKM"
+        )
         in objection
     )
 
@@ -80,6 +91,6 @@ def test_what_is_undecided_decides_nothing() -> None:
 )
 def test_an_expectation_has_one_subject(subject: dict[str, str]) -> None:
     with pytest.raises(
-        ValidationError, match="expected a claim, a metric, or a dataset"
+        ValidationError, match=pattern("report.expectations.unknown-key")
     ):
         Expectation.model_validate({"verdict": "holds", "reason": "r"} | subject)

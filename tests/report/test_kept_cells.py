@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from made_cells import Toy, cell_in_store, keep_cells, predictions_of_mcc
+from sentences import sentence
 
 from elmbench.errors import ElmbenchWarning
 from elmbench.execution.store import Store
@@ -175,7 +176,7 @@ def test_kept_cells_of_an_older_model_are_named(
     clone(tmp_path)
     run(resolved, tmp_path, {"ELM": 1}, SECOND, mcc=0.8)
     notes = [note.text for note in results_of_table(resolved, tmp_path).table.notes]
-    assert "cells of an older version of the model: K-ELM (k-elm, version 0)" in notes
+    assert sentence("report.notes.older-version-of-model", model="K-ELM") in notes
 
 
 def test_stale_cells_of_the_same_store_are_not_kept(

@@ -9,6 +9,7 @@ import pytest
 from made_cells import RESULTS
 from PIL import Image
 from scipy.stats import t
+from sentences import pattern
 
 from elmbench.errors import ElmbenchError
 from elmbench.report.checks import check_published
@@ -113,7 +114,7 @@ def test_damaged_data_of_a_figure_are_named(tmp_path: Path) -> None:
     shutil.copytree(RESULTS / "fast/kos-elm/figure3", folder)
     (folder / "figure.csv").write_text("model,recall\nELM,1\n")
     with pytest.raises(
-        ElmbenchError, match="does not hold the data of a figure"
+        ElmbenchError, match=pattern("report.results.data-of-figure-missing")
     ) as error:
         rewrite_results(resolve(find_experiment("kos-elm/figure3"), "fast"), tmp_path)
     assert "elmbench run kos-elm/figure3" in str(error.value)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from made_cells import RESULTS, committed
+from sentences import sentence
 
 from elmbench.judging.summary import PUBLISHED_KEY
 from elmbench.judging.verdict_words import COMPLETE
@@ -60,13 +61,28 @@ def test_the_dictionary_that_leaks() -> None:
     names = leaking["dataset"]
     assert [*names] == ["Sylva", "WDBC"]
     assert (
-        f"FB-KOS-ELM comes within {distances.iloc[0]} and {distances.iloc[1]} of its published "
-        f"{printed.iloc[0]:g} on Sylva and {printed.iloc[1]:g} on WDBC only if test rows leak"
-    ) in finding.title
+        sentence(
+            "report.findings.leaking-dictionary",
+            sylva_distance=distances.iloc[0],
+            wdbc_distance=distances.iloc[1],
+            sylva_published=printed.iloc[0],
+            wdbc_published=printed.iloc[1],
+        )
+        in finding.title
+    )
     means = [[f"{mean:.3f}" for mean in part["mean"]] for part in (fresh, leaking)]
-    assert f"its MCC is {means[0][0]} on Sylva and {means[0][1]} on WDBC" in evidence
     assert (
-        f"the same folds and random numbers give {means[1][0]} and {means[1][1]}"
+        sentence(
+            "report.findings.mcc-of-fb-kos-elm", sylva=means[0][0], wdbc=means[0][1]
+        )
+        in evidence
+    )
+    assert (
+        sentence(
+            "report.findings.mcc-with-leaking-dictionary",
+            sylva=means[1][0],
+            wdbc=means[1][1],
+        )
         in evidence
     )
     for _, line in leaking.iterrows():
@@ -90,10 +106,14 @@ def test_the_dictionary_that_leaks_on_california_housing() -> None:
     ]
     means = lines.groupby("reading")["mean"].first().map("{:.3f}".format)
     assert (
-        f"The NRMSE of FB-KOS-ELM is {means['']} with a fresh model and "
-        f"{means['carry-over=folds']} with carry-over=folds; "
-        f"{lines['published'].iloc[0]:g} is printed"
-    ) in evidence
+        sentence(
+            "report.findings.nrmse-of-fb-kos-elm",
+            fresh=means[""],
+            carried=means["carry-over=folds"],
+            published=lines["published"].iloc[0],
+        )
+        in evidence
+    )
     assert f"a fresh model has {means['order=stored']}" in evidence
 
 
@@ -151,9 +171,15 @@ def test_the_table_that_no_reading_reproduces() -> None:
     is_opposite = lines["mean"] * lines["published"] < 0
     values = lines.assign(outside=outside, opposite=is_opposite).groupby(PUBLISHED_KEY)
     assert (
-        f"Under each of {lines['reading'].nunique()} readings, with {lines['runs'].min()} runs or "
-        f"more, {values['outside'].all().sum()} of its {len(values)} published values"
-    ) in evidence
+        sentence(
+            "report.findings.values-outside-under-all-readings",
+            readings=lines["reading"].nunique(),
+            runs=lines["runs"].min(),
+            outside=values["outside"].all().sum(),
+            values=len(values),
+        )
+        in evidence
+    )
     assert (
         f"{values['opposite'].all().sum()} have the opposite sign under all" in evidence
     )

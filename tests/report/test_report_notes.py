@@ -19,6 +19,7 @@ from made_cells import (
     table_of,
     unit_of,
 )
+from sentences import sentence
 
 from elmbench.execution.store import Store
 from elmbench.report.notes import capped_notes, warning_notes
@@ -34,7 +35,7 @@ from elmbench.results.cells import (
 GRID = {"C": [1, 2], "gamma": [1, 2, 3]}
 INNER = {"kind": "stratified-kfold", "folds": 3}
 OK = {"status": "ok", "reason": "", "predictions": predictions_of_mcc(0.5)}
-ONE_CLASS = "the layer is constant, so one class is predicted"
+ONE_CLASS = "one class is predicted"
 
 
 def cells_of(store: Store, toy: Toy, *keys: str) -> pd.DataFrame:
@@ -148,7 +149,9 @@ def test_columns_are_there_only_where_a_model_may_be_stopped(
     assert both.loc["elm", list(CAPPED)].isna().all()
 
 
-def test_a_note_for_each_selection_says_where_most_were_stopped(toy: Toy) -> None:
+def test_a_note_for_each_selection_names_the_data_with_most_stopped_fits(
+    toy: Toy,
+) -> None:
     cells = pd.DataFrame(
         [
             *folds("SVM", 1, 1, capped=0.0, search_capped=0.1),
@@ -159,10 +162,10 @@ def test_a_note_for_each_selection_says_where_most_were_stopped(toy: Toy) -> Non
             *folds("ELM", 1, 1),
         ]
     )
-    stopped = "of the fits shown were stopped at max_iter before they had converged"
+    stopped = sentence("report.notes.fits-stopped-early")
     assert [note.text for note in capped_notes(cells)] == [
-        f"SVM, nested: 50% {stopped}, 20% of those of the searches (most on heart: 30%)",
-        f"SVM, oracle: 0% {stopped}, 20% of those of the searches (most on wdbc: 20%)",
+        sentence("report.notes.fits-of-nested-selection", stopped=stopped),
+        sentence("report.notes.fits-of-oracle-selection", stopped=stopped),
     ]
     alone = cells.drop(columns="search_capped").assign(search_capped=float("nan"))
     assert [note.text for note in capped_notes(alone)] == [
@@ -187,7 +190,7 @@ def test_a_note_for_each_selection_says_where_most_were_stopped(toy: Toy) -> Non
         ),
     ],
 )
-def test_what_counts_as_said_by_a_model(
+def test_warnings_of_the_model_are_kept_for_successful_cells(
     tmp_path: Path, toy: Toy, warnings: list[str], expected: list[str]
 ) -> None:
     store = Store(tmp_path)
@@ -213,7 +216,7 @@ def test_the_column_is_there_only_where_a_model_has_warned(
     ]
 
 
-def test_a_warning_is_said_once_with_all_it_is_about(toy: Toy) -> None:
+def test_a_warning_is_noted_once_with_all_its_models_and_data_sets(toy: Toy) -> None:
     lines = [
         *folds("EEM", 0, 0, warning=ONE_CLASS),
         *folds("WELM", 0, 0, warning=ONE_CLASS),
@@ -224,8 +227,8 @@ def test_a_warning_is_said_once_with_all_it_is_about(toy: Toy) -> None:
         *folds("OS-ELM", 1, 1),
     ]
     expected = [
-        f"wdbc EEM, WELM, in 4 of 4 cells; heart EEM, in 1 of 2 cells: warned that {ONE_CLASS}",
-        "wdbc ELM, in 2 of 2 cells: warned that another thing",
+        sentence("report.notes.warned-on-two-data-sets", warning=ONE_CLASS),
+        sentence("report.notes.warned-on-one-data-set", warning="another thing"),
     ]
     assert [note.text for note in warning_notes(pd.DataFrame(lines))] == expected
     resolved = toy()

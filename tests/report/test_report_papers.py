@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from made_cells import RESULTS, committed
 from rich.text import Text
+from sentences import sentence
 
 from elmbench.cli.checks import published_text
 from elmbench.judging.claim_outcomes import ClaimOutcome, result_in_words
@@ -60,21 +61,23 @@ def test_the_sentences_on_a_table() -> None:
     proposed = verdict.proposed_order
     assert 0 < proposed.n < order.n
     assert table4.startswith(
-        f"G-means of Table 4: the median distance is {100 * verdict.values.median.estimate:.1f} "
-        f"points, and {verdict.values.within} of 72 are within 1 point (values hold); "
-        f"{order.same} of {order.same + order.opposite} pairs of models have the printed order, "
-        f"and {order.unseparated} more are too close in our runs (order holds); "
-        "34 of 36 exchanges of two models would be noticed; "
-        f"proposed models against the rest: {proposed.same} of {proposed.same + proposed.opposite} "
-        f"({proposed.unseparated} too close); differences are "
+        sentence(
+            "report.papers.sentence-on-eem-table4",
+            median=100 * verdict.values.median.estimate,
+            within=verdict.values.within,
+            same=order.same,
+            pairs=order.same + order.opposite,
+            unseparated=order.unseparated,
+            proposed_same=proposed.same,
+            proposed_pairs=proposed.same + proposed.opposite,
+            proposed_unseparated=proposed.unseparated,
+        )
     )
-    assert "As one more rerun of ours, the print has p = " in table4
-    assert (
-        "if a published value is one run, and p <.001 if it is a mean of 10" in table4
-    )
+    assert sentence("report.papers.one-more-rerun") in table4
+    assert sentence("report.papers.p-of-one-run-and-of-a-mean", runs=10) in table4
     assert table4.endswith("Verdict: holds.")
     # One run has no interval, so nothing is decided.
-    assert "(values undecided); our runs separate none of 121 pairs of models" in table5
+    assert sentence("report.papers.no-pair-separated", pairs=121) in table5
     assert table5.endswith("Verdict: undecided.")
     fast = replace(verdict, profiles=("paper", "fast"))
     assert table_sentence("Table 4", fast).startswith(
@@ -97,9 +100,9 @@ def test_exceptions_and_what_a_verdict_rests_on_are_named() -> None:
     named = replace(
         verdict, order_verdict=MeasureVerdict("holds", exceptions=("EEM-SIG",))
     )
-    sentence = table_sentence("Table 4", named)
-    assert "(order holds but for EEM-SIG)" in sentence
-    assert sentence.endswith("Verdict: holds but for EEM-SIG.")
+    text = table_sentence("Table 4", named)
+    assert "(order holds but for EEM-SIG)" in text
+    assert text.endswith("Verdict: holds but for EEM-SIG.")
     resting = replace(
         verdict, values_verdict=MeasureVerdict("undecided", rests_on="heart")
     )
@@ -121,27 +124,28 @@ def test_the_answer_on_a_paper() -> None:
     tables = [(f"Table {number}", one) for number, one in enumerate(verdicts, start=1)]
     values = verdict.values
     order = verdict.order
-    assert answer_sentence(tables) == (
-        "Of 4 tables, 2 hold: Table 2, Table 3 (but for heart); 2 do not hold: Table 1, Table 4. "
-        f"{4 * values.within} of {4 * values.n} values are within the margin, and "
-        f"{4 * order.same} of {4 * (order.same + order.opposite)} pairs of models that both "
-        "separate have the same order."
+    assert answer_sentence(tables) == sentence(
+        "report.papers.answer-on-four-tables",
+        within=4 * values.within,
+        values=4 * values.n,
+        same=4 * order.same,
+        pairs=4 * (order.same + order.opposite),
     )
     alone = answer_sentence(
         [("Table 1", replace(verdict, order=replace(order, pairs=())))]
     )
-    assert alone == (
-        f"Table 1 holds. {values.within} of {values.n} values are within the margin."
+    assert alone == sentence(
+        "report.papers.answer-on-one-table", within=values.within, values=values.n
     )
 
 
-def test_papers_stand_in_the_order_of_their_results() -> None:
+def test_papers_are_in_the_order_of_their_results() -> None:
     result = papers("paper/rkelm/table12", "paper/eem/table4", "paper/rkelm/table3")
     assert [one.paper.key for one in result] == ["rkelm", "eem"]
     assert answer("fast/kos-elm/figure3").sentences == []
 
 
-def test_the_answer_without_compared_figures_names_the_tables_that_ran() -> None:
+def test_the_answer_without_compared_values_names_the_tables_that_ran() -> None:
     run, unrun = (
         answer("fast/eem/figure3"),
         TableResults(answer("paper/eem/table4").tables[0].file, ()),
@@ -169,7 +173,7 @@ def test_the_counts_are_those_of_the_summary() -> None:
     assert list(result.verdicts) == [*VERDICTS, "not run"]
 
 
-def test_a_figure_of_several_tables_counts_once() -> None:
+def test_a_value_of_several_tables_counts_once() -> None:
     names = ("fast/rkelm/table5", "fast/rkelm/table12")
     entries = [
         (line.dataset, line.model, line.metric, line.published)
@@ -195,23 +199,20 @@ def test_facts_of_the_data_are_counted_apart() -> None:
     figures, facts = result.counts
     assert figures == answer("paper/eem/table4").counts[0]
     assert facts["reproduced"] == 57
-    assert (
-        result.sentences[-1]
-        == "57 of 57 facts of the data sets (rows, columns, classes) are as printed."
+    assert result.sentences[-1] == sentence(
+        "report.papers.facts-of-data-sets", facts=57, all_facts=57
     )
     alone = answer("fast/eem/table3")
     assert alone.sentences == result.sentences[-1:]
 
 
-def test_a_figure_counts_under_the_profile_with_enough_runs() -> None:
+def test_a_value_counts_under_the_profile_with_enough_runs() -> None:
     names = ("paper/rkelm/table3", "fast/rkelm/table3")
     paper, fast = (committed(name).verdicts[0].values.n for name in names)
     # The other data sets are those of profile fast alone.
-    sentence = answer(*names).sentences[1]
-    assert sentence.startswith(
-        "RMSEs of Table 3 (profiles paper and fast): the median distance is"
-    )
-    assert f"17 of {fast} are within 3 %" in sentence
+    text = answer(*names).sentences[1]
+    assert text.startswith(sentence("report.papers.median-distance-of-table3"))
+    assert f"17 of {fast} are within 3 %" in text
     assert paper < fast
     # Table 4 has one run of the SVM in profile paper and of all models in profile fast.
     counts = answer("paper/eem/table4", "fast/eem/table4").counts[0]
@@ -332,7 +333,7 @@ def test_a_claim_counts_under_the_first_profile_that_can_test_it() -> None:
     assert verdicts["competitive to LS-SVM/SVM/RSVM"] == ("paper", "incomplete")
 
 
-def test_every_figure_of_a_table_counts_in_one_way_in_all_outputs() -> None:
+def test_every_value_of_a_table_counts_in_one_way_in_all_outputs() -> None:
     (paper,) = check_published(
         ["kos-elm/table4", "rkelm/table3"], None, ResultsDirs(RESULTS)
     )[:1]
@@ -349,12 +350,10 @@ def test_every_figure_of_a_table_counts_in_one_way_in_all_outputs() -> None:
         paper.counts[0].total(),
     }
     assert counts == {10}
-    assert (
-        "MCCs of Table IV (profiles paper and fast): the median" in paper.sentences[1]
-    )
+    assert sentence("report.papers.median-distance-of-table-iv") in paper.sentences[1]
 
 
-def test_a_figure_that_a_table_does_not_show_is_not_missing() -> None:
+def test_a_value_that_a_table_does_not_show_is_not_missing() -> None:
     file = find_experiment("ospvm/text-theta")
     assert (
         TableResults(file, (committed("fast/ospvm/text-theta"),)).verdicts["not run"]
@@ -364,9 +363,7 @@ def test_a_figure_that_a_table_does_not_show_is_not_missing() -> None:
     assert TableResults(find_experiment("ospvm/table2"), ()).verdicts["not run"] == 84
 
 
-def test_tables_that_print_the_same_figures_take_them_as_means_over_as_many_runs() -> (
-    None
-):
+def test_tables_with_the_same_published_values_share_their_number_of_runs() -> None:
     runs: dict[tuple[str, str], set[int]] = {}
     for file in load_catalogue().values():
         if (published := file.spec.published) and published.values:

@@ -15,6 +15,7 @@ from made_cells import (
     predictions,
     predictions_of_mcc,
 )
+from sentences import pattern
 
 from elmbench.errors import ElmbenchError, ElmbenchWarning
 from elmbench.execution.store import Store
@@ -101,7 +102,7 @@ def test_cells_of_an_unknown_data_set_are_left_out_with_a_note(
     path.write_text(path.read_text().replace("wdbc,K-ELM", "nosuch,K-ELM"))
     with pytest.warns(
         ElmbenchWarning,
-        match=f"{path}: cells of nosuch are not comparable and left out",
+        match=pattern("report.results.cells-not-comparable", path=path),
     ):
         results = results_of_table(resolved, tmp_path)
     assert {*results.cells["model"]} == {"ELM"}

@@ -14,11 +14,12 @@ from made_cells import (
     stopped,
     table_of,
 )
+from sentences import sentence
 
 from elmbench.tables.number_texts import format_fixed, quantity, three_figures
 
 
-def test_a_mean_has_one_digit_more_than_the_published_figure(toy: Toy) -> None:
+def test_a_mean_has_one_digit_more_than_the_published_value(toy: Toy) -> None:
     resolved = toy("WDBC,ELM,mcc,0.93,0.012,\nWDBC,K-ELM,mcc,0.9,,\n")
     lines = [*folds("ELM", 0.91234, 0.91234), *folds("ELM", 0.93234, 0.93234)]
     for line in lines[2:]:
@@ -42,9 +43,7 @@ def test_a_model_that_was_added_is_tested_against_the_best_one_on_the_same_folds
     lines = [line for model, values in scores.items() for line in folds(model, *values)]
     # Two folds: t = 0.085 / (0.0212 sqrt(1/2 + 1)); t = 0.21 / (0.0141 sqrt(1/2 + 1)) of K-ELM has
     # Holm's factor 2.
-    expected = (
-        "wdbc, nested: ELM has the best mcc; p of the others: mine .189, K-ELM .105"
-    )
+    expected = sentence("report.tables.added-model-against-best")
     (note,) = (note for note in table_of(toy(""), lines).notes if note.kind == "added")
     assert (
         note.text
@@ -65,7 +64,7 @@ def test_a_model_that_was_added_is_tested_against_the_best_one_on_the_same_folds
         (
             {
                 "status": "out-of-memory",
-                "reason": "would need about 3 GB; the limit is 2 GB",
+                "reason": "would need about 3 GB",
             },
             "out of memory",
         ),
@@ -75,7 +74,7 @@ def test_a_model_that_was_added_is_tested_against_the_best_one_on_the_same_folds
         ({"status": "failed", "reason": "ValueError: no"}, "failed"),
     ],
 )
-def test_cells_that_did_not_end_ok_show_as_the_papers_print_them(
+def test_unsuccessful_cells_are_shown_as_in_the_papers(
     toy: Toy, ending: dict[str, Any], shown: str
 ) -> None:
     lines = [cell(fold=i, **ending) for i in range(2)] + folds("K-ELM", 0.9, 0.9)
@@ -112,7 +111,7 @@ def test_each_selection_and_reading_has_its_own_limit(toy: Toy) -> None:
     assert [entry.model for entry in entries if entry.best] == ["ELM"]
 
 
-def test_a_figure_that_is_left_out_is_a_dash_and_remarks_are_on_the_data_sets_that_are_shown(
+def test_an_excluded_value_is_a_dash_and_notes_are_about_shown_data_sets(
     toy: Toy,
 ) -> None:
     figures = "WDBC,ELM,mcc,,,excluded: unstable\nSylva,ELM,mcc,0.8,,cited\n"
@@ -124,14 +123,14 @@ def test_a_figure_that_is_left_out_is_a_dash_and_remarks_are_on_the_data_sets_th
 @pytest.mark.parametrize(
     ("criterion", "says"),
     [
-        ("score", "chosen on inner folds of the training part"),
+        ("score", sentence("report.tables.chosen-on-inner-folds")),
         (
             "dcs-gaussians",
-            "of the largest D_CS of the two classes' projected training rows, as Gaussians",
+            sentence("report.tables.chosen-by-divergence-of-gaussians"),
         ),
         (
             "dcs-kde",
-            "of the largest D_CS of the two classes' projected training rows, by kernel densities",
+            sentence("report.tables.chosen-by-divergence-of-densities"),
         ),
     ],
 )
@@ -141,10 +140,7 @@ def test_a_heading_names_the_criterion_of_the_choice(
     lines = [*folds("ELM", 0.9, 0.9), *folds("ELM", 0.9, 0.9, select="oracle")]
     nested, oracle = table_of(toy(protocol={"criterion": criterion}), lines).sections
     assert nested.heading == f"nested: hyperparameters {says}"
-    assert (
-        oracle.heading
-        == "oracle: hyperparameters of the best mean over the outer test folds"
-    )
+    assert oracle.heading == sentence("report.tables.heading-of-oracle")
 
 
 @pytest.mark.parametrize(
@@ -228,7 +224,7 @@ def test_a_table_of_times_shows_times_first(toy: Toy) -> None:
     ("ending", "shown"),
     [(stopped(600), "> 600 s"), (stopped(7200, search=True), "search > 7200 s")],
 )
-def test_a_fit_that_ran_over_shows_where_its_time_would_stand(
+def test_a_timed_out_fit_shows_its_limit_in_place_of_its_time(
     toy: Toy, ending: dict[str, Any], shown: str
 ) -> None:
     resolved = toy(TIMES, layout="times", **{"search-limit": "time=2h"})
@@ -271,25 +267,46 @@ def test_an_empty_column_is_left_out(toy: Toy) -> None:
     ("profile", "settings", "runs", "says"),
     [
         ("paper", {}, 2, "Profile paper: the protocol as printed, 2 runs."),
-        ("paper", {}, 1, "Profile paper: the protocol as printed, 1 run of 2."),
-        ("paper", {}, 3, "Profile paper: the protocol as printed, 2 to 3 runs."),
-        ("ci", None, 1, "fewer runs than the paper: 1 of 2; thinned grids"),
+        (
+            "paper",
+            {},
+            1,
+            sentence(
+                "report.tables.printed-protocol-fewer-runs", runs=1, published_runs=2
+            ),
+        ),
+        (
+            "paper",
+            {},
+            3,
+            sentence("report.tables.printed-protocol-range-of-runs", fewest=2, most=3),
+        ),
+        (
+            "ci",
+            None,
+            1,
+            sentence(
+                "report.tables.fewer-runs-and-thinned-grids", runs=1, published_runs=2
+            ),
+        ),
         ("ci", {"runs": 1}, 2, "2 runs"),
         (
             "ci",
             {"rows": 400, "folds": 5},
             2,
-            "2 runs; at most 400 rows of a data set; 5 folds",
+            sentence("report.tables.fewer-rows-and-folds", runs=2, rows=400, folds=5),
         ),
         (
             "ci",
             {"stand-ins": ["sylva"], "thin-grids": 1},
             2,
-            "2 runs; sylva in place of the paper's data",
+            sentence(
+                "report.tables.data-in-place-of-the-papers", runs=2, dataset="sylva"
+            ),
         ),
     ],
 )
-def test_a_table_says_which_profile_it_shows_and_how_it_departs_from_the_printed_protocol(
+def test_the_subtitle_names_the_profile_and_its_deviations_from_the_printed_protocol(
     toy: Toy, profile: str, settings: dict[str, object] | None, runs: int, says: str
 ) -> None:
     changes = {} if settings is None else {"profiles": {"ci": settings}}
@@ -312,15 +329,14 @@ def test_data_sets_that_lack_for_the_same_reason_share_a_note(toy: Toy) -> None:
     ]
     table = table_of(toy(datasets=names), [*lines, *folds("ELM", 0.9, 0.9)])
     assert notes_of(table) == (
-        "sonar, oil-spill unavailable: the data set 'NAME' is not here; elmbench data fetch NAME "
-        "(or drop NAME.csv into the folder)",
+        sentence("report.notes.data-sets-unavailable", datasets="sonar, oil-spill"),
         "heart unavailable: its licence",
     )
     (alone,) = notes_of(table_of(toy(datasets=names), lines[:1]))
     assert alone == f"sonar unavailable: {reasons['sonar']}"
 
 
-def test_a_table_without_ended_cells_says_so(toy: Toy) -> None:
+def test_the_subtitle_of_a_table_without_ended_cells(toy: Toy) -> None:
     table = table_of(toy(), [])
     assert table.subtitle.endswith("Profile paper: no cell has ended yet.")
     assert table.sections == ()
@@ -351,4 +367,11 @@ def test_a_model_that_is_not_run_on_a_data_set_is_named_with_the_reason(
     }
     resolved = toy("WDBC,ELM,mcc,0.93,,\n", models={"K-ELM": column})
     table = table_of(resolved, folds("ELM", 0.9, 0.9))
-    assert notes_of(table) == ("wdbc K-ELM not run: it would take days",)
+    assert notes_of(table) == (
+        sentence(
+            "report.notes.not-run",
+            dataset="wdbc",
+            model="K-ELM",
+            reason="it would take days",
+        ),
+    )

@@ -15,6 +15,7 @@ import pytest
 from made_cells import Toy, committed, folds, results_of, runs
 from markdown_it import MarkdownIt
 from rich.console import Console
+from sentences import sentence
 
 from elmbench.judging.published_values import counts_text, verdict_counts
 from elmbench.judging.verdict_words import SIGNS, VERDICTS
@@ -41,7 +42,7 @@ ROW |= {
     "published_ratio": "2",
 }
 COLUMNS = tuple(Column(name, name.replace("_", " ")) for name in ROW)
-LEAKING = "oracle; reading a_b=c (LEAKING: test rows were learnt in earlier folds)"
+LEAKING = sentence("report.writers.heading-of-leaking-reading", reading="a_b=c")
 
 
 @pytest.fixture
@@ -234,7 +235,7 @@ def test_a_terminal_has_a_line_above_the_models_of_a_data_set(
 
 def test_the_leaking_reading_is_named_in_every_format(table: ResultTable) -> None:
     for text in (markdown(table, []), latex(table), html(table), printed(table)):
-        assert text.count("LEAKING: test rows were learnt in earlier folds") == 1
+        assert text.count(sentence("report.writers.leaking")) == 1
 
 
 def test_a_table_wider_than_the_terminal_is_cut_between_its_metrics() -> None:
@@ -340,7 +341,7 @@ def test_the_missing_runs_and_the_facts_have_their_own_sentence() -> None:
     assert (
         counted([], none) == counted([line("")], none) == "No published value to judge."
     )
-    facts = "1 of 2 facts of the data sets (rows, columns, classes) are as printed."
+    facts = sentence("report.papers.facts-of-data-sets", facts=1, all_facts=2)
     both = [line("reproduced", "features"), line("differs", "instances")]
     assert counted(both, none) == facts
     assert (
@@ -348,13 +349,11 @@ def test_the_missing_runs_and_the_facts_have_their_own_sentence() -> None:
         == f"1 published value: 1 ✗ differs. {facts}"
     )
     missing = pd.DataFrame({"more_runs": [1, 2], "minutes": [30.0, 4.4]})
-    assert counted([line("too few runs")] * 3, missing) == (
-        "3 published values: 3 ? too few runs. An interval needs 3 runs, 1 to 2 more than there "
-        "are, which take "
-        "about 34 min on one core."
+    assert counted([line("too few runs")] * 3, missing) == sentence(
+        "report.writers.runs-missing", values=3, undecided=3, minutes=34
     )
     assert counted([line("too few runs")], missing.assign(minutes=0.1)).endswith(
-        "2 more than there are, which take less than a minute on one core."
+        sentence("report.writers.runs-missing-less-than-a-minute", runs=2)
     )
     assert counted([line("too few runs")], missing.assign(minutes=180)).endswith(
         "about 6 h on one core."
@@ -387,7 +386,7 @@ def test_a_wide_table_is_cut_between_models_and_loses_its_deviations_first(
     assert len(heads[2]) > 2
 
 
-def test_a_table_without_printed_figures_has_the_lines_of_its_kind(
+def test_a_table_without_published_values_has_the_lines_of_its_kind(
     read: Callable[..., Results],
 ) -> None:
     results = read(folds("ELM", 0.9, 0.8), "")

@@ -164,9 +164,7 @@ def test_what_does_not_belong_together_is_refused_by_name(
     assert not into.exists()
 
 
-def test_what_ended_ok_takes_the_place_of_what_did_not(
-    fill: Fill, tmp_path: Path
-) -> None:
+def test_successful_cells_replace_unsuccessful_ones(fill: Fill, tmp_path: Path) -> None:
     a, b = (
         fill("a"),
         fill("b", change=lambda work, found: found | {"status": "timeout"}),

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from own_table import run_own_table
+from sentences import sentence
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import ShuffleSplit
 from sklearn.preprocessing import MinMaxScaler
@@ -123,7 +124,11 @@ def test_bootstraps_test_the_rows_that_were_not_drawn(tmp_path: Path) -> None:
         ('{"two-kfold": ShuffleSplit(2)}', "'two-kfold' (plug.py) has a built-in name"),
         (
             '{"pairs": LeavePOut(2)}',
-            "the number of splits of 'pairs' (plug.py) depends on the rows",
+            sentence(
+                "runs.plugin-splits.number-depends-on-rows",
+                kind="pairs",
+                file="plug.py",
+            ),
         ),
         (
             '{"shuffle": ShuffleSplit}',

@@ -120,7 +120,7 @@ def test_nothing_is_fitted_for_a_table_of_data_facts(tmp_path: Path) -> None:
     assert {run.works[key].kind for key in run.todo} == {"description"}
 
 
-def test_the_command_says_what_changes_the_cells_and_nothing_else(
+def test_the_stored_command_has_only_options_that_change_cells(
     tmp_path: Path,
 ) -> None:
     request = RunRequest(
@@ -217,7 +217,7 @@ def test_a_folder_of_data_sets_and_tables(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("target", ["forged", 3])
-def test_a_file_is_read_as_its_entry_says_and_may_be_described_in_full(
+def test_a_file_is_read_by_the_options_of_its_data_set(
     folder: Path, target: str | int
 ) -> None:
     source = {
@@ -257,7 +257,9 @@ def test_a_file_is_read_as_its_entry_says_and_may_be_described_in_full(
         add_spec_dir(folder)
 
 
-def test_an_entry_may_have_held_out_rows_and_missing_values(folder: Path) -> None:
+def test_a_data_set_of_a_file_may_have_held_out_rows_and_missing_values(
+    folder: Path,
+) -> None:
     frame = pd.read_csv(folder / "rows" / "my-notes.csv")
     frame.loc[3, "a"] = np.nan
     frame[:30].to_csv(folder / "rows" / "my-notes.csv", index=False)
@@ -308,7 +310,7 @@ def test_a_folder_of_a_paper(folder: Path, tmp_path: Path) -> None:
         ({"models": {True: {"model": "ridge"}}}, "'models.1' is True: expected text"),
     ],
 )
-def test_tables_are_checked_like_ours(
+def test_tables_of_users_are_validated_like_those_of_the_suite(
     folder: Path, change: dict[str, Any], message: str
 ) -> None:
     (folder / "my-table.yaml").write_text(yaml.safe_dump(TABLE | change))
@@ -316,7 +318,7 @@ def test_tables_are_checked_like_ours(
         cells(str(folder / "my-table.yaml"), folder)
 
 
-def test_what_is_not_there_is_said(folder: Path, tmp_path: Path) -> None:
+def test_missing_folders_and_files_are_named(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(ElmbenchError, match="nowhere does not exist"):
         add_spec_dir(tmp_path / "nowhere")
     with pytest.raises(ElmbenchError, match="holds no specs"):

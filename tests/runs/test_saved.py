@@ -51,7 +51,7 @@ def test_each_table_is_that_of_the_command_and_its_frames_are_the_lines_of_its_f
     assert str(table.summary["runs_to_tell"].dtype) == "Int64"
 
 
-def test_all_tables_are_one_frame_with_their_place(two: Path) -> None:
+def test_all_tables_are_one_frame_with_profile_and_experiment(two: Path) -> None:
     result = elmbench.read_results(two)
     assert list(result.summary.columns[:4]) == ["profile", "paper", "table", "dataset"]
     for name, frame in (
@@ -76,7 +76,7 @@ def test_a_part_of_the_results_is_named_as_in_the_whole(two: Path, part: str) ->
     assert list(elmbench.read_results(two / part)) == ["fast/kos-elm/table4"]
 
 
-def test_what_is_not_there_is_said(tmp_path: Path, two: Path) -> None:
+def test_missing_results_are_named(tmp_path: Path, two: Path) -> None:
     for path in (tmp_path / "elsewhere", two / "fast/kos-elm/table4/cells.csv"):
         with pytest.raises(ElmbenchError, match="is not a folder"):
             elmbench.read_results(path)

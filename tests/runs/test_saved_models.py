@@ -102,7 +102,7 @@ def test_the_pipeline_of_a_comparison_predicts_new_rows(
     )
 
 
-def test_the_command_says_that_a_safe_file_runs_no_code() -> None:
+def test_the_command_notes_that_a_skops_file_runs_no_code() -> None:
     words = "compare sklearn:diabetes -m ridge --folds 2 --save best.skops"
     process = subprocess.run(
         [sys.executable, "-m", "elmbench", *words.split()],
@@ -159,7 +159,7 @@ class Marking:
 
 
 @pytest.mark.parametrize("name", ["model.skops", "model.SKOPS"])
-def test_a_joblib_file_with_the_other_ending_is_not_loaded(name: str) -> None:
+def test_a_joblib_file_with_the_extension_skops_is_not_loaded(name: str) -> None:
     joblib.dump(Marking(), name)
     Path("rows.csv").write_text("a,b\n1,2\n")
     with pytest.raises(ElmbenchError, match="is not a model that"):

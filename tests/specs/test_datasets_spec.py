@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 import yaml
+from sentences import pattern
 
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import (
@@ -33,7 +34,7 @@ def parse(text: str, **changes: Any) -> DatasetSpecs:
     return parse_dataset_specs(content, "toy.yaml")
 
 
-def test_names_and_aliases() -> None:
+def test_names_and_aliases_of_any_case_find_a_data_set() -> None:
     names = (
         "wdbc",
         "WDBC",
@@ -55,7 +56,9 @@ def test_names_and_aliases() -> None:
     ]
 
 
-def test_unknown_name_says_the_likeliest_one_and_the_next_command() -> None:
+def test_an_unknown_name_is_an_error_with_the_nearest_name_and_the_next_command() -> (
+    None
+):
     with pytest.raises(ElmbenchError, match="did you mean 'wdbc'") as error:
         load_dataset_specs().find("wdcb")
     assert error.value.next_step == "elmbench list datasets"
@@ -63,7 +66,7 @@ def test_unknown_name_says_the_likeliest_one_and_the_next_command() -> None:
     assert len(str(error.value)) < 200
 
 
-def test_names_that_differ_in_case_alone_are_told_apart_or_refused() -> None:
+def test_names_that_differ_in_case_alone_are_distinguished_or_rejected() -> None:
     other = yaml.safe_load(ENTRY)["toy"] | {"aliases": ["Toy Set"]}
     specs = parse_dataset_specs({**yaml.safe_load(ENTRY), "other": other}, "toy.yaml")
     assert specs.find("TOY SET").name == "toy"
@@ -73,7 +76,7 @@ def test_names_that_differ_in_case_alone_are_told_apart_or_refused() -> None:
 
 
 @pytest.mark.parametrize("alias", ["TOY SET", "toy"])
-def test_an_alias_stands_once(alias: str) -> None:
+def test_an_alias_is_unique(alias: str) -> None:
     other = yaml.safe_load(ENTRY)["toy"] | {"aliases": [alias]}
     with pytest.raises(ElmbenchError, match=f"alias '{alias}'"):
         parse_dataset_specs({**yaml.safe_load(ENTRY), "other": other}, "toy.yaml")
@@ -84,7 +87,10 @@ def test_an_alias_stands_once(alias: str) -> None:
     [
         ({"tittle": "x"}, "unknown key 'toy.tittle'; allowed here: .*title"),
         ({"positive": [True]}, "'toy.positive.0' is True: expected a label in quotes"),
-        ({"positive": ["c"]}, "'c' is none of the classes a, b"),
+        (
+            {"positive": ["c"]},
+            pattern("specs.datasets.positive-class-unknown", label="c", classes="a, b"),
+        ),
         ({"task": "regression"}, "no positive class"),
         (
             {"positive": [], "shape": {"instances": 10, "features": 2}},
@@ -103,11 +109,11 @@ def test_an_alias_stands_once(alias: str) -> None:
         ({"sources": []}, "at least 1 item"),
         (
             {"sources": [{"kind": "ftp"}]},
-            "the kind of source is 'ftp', not one of file, scikit-learn",
+            pattern("specs.datasets.unknown-kind-of-source", kind="'ftp'"),
         ),
         (
             {"sources": [{"kind": ["file"]}]},
-            r"the kind of source is \['file'\], not one of",
+            pattern("specs.datasets.unknown-kind-of-source", kind="['file']"),
         ),
         (
             {"sources": [{"kind": "openml", "id": 1, "ids": 2}]},
@@ -124,7 +130,9 @@ def test_an_alias_stands_once(alias: str) -> None:
         ({"aliases": [["a"]]}, "'toy.aliases.0': expected text"),
     ],
 )
-def test_what_an_entry_must_not_say(changes: dict[str, Any], message: str) -> None:
+def test_keys_of_a_data_set_that_are_not_valid_are_rejected(
+    changes: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ElmbenchError, match=message):
         parse(ENTRY, **changes)
 
@@ -191,7 +199,7 @@ def test_a_name_may_fix_an_option(name: str) -> None:
     )
 
 
-def test_files_of_an_entry_that_is_like_another_are_not_those_of_its_options() -> None:
+def test_a_data_set_like_another_shares_its_files_unless_it_has_options() -> None:
     specs = load_dataset_specs()
     assert specs["sparse-1m"].stem == "sparse-10k"
     assert specs.find("sparse-1m[density=0.6]").stem == "sparse-1m[density=0.6]"
@@ -213,7 +221,9 @@ def test_files_of_an_entry_that_is_like_another_are_not_those_of_its_options() -
         ),
         (
             "sparse-10k[0.6]",
-            "'0.6' is not an option of the data set 'sparse-10k\\[0.6\\]'",
+            pattern(
+                "specs.datasets.unknown-option", option="0.6", dataset="sparse-10k[0.6]"
+            ),
             "OPTION=NUMBER",
         ),
         ("sparse-10k[density=much]", "'density=much'", "OPTION=NUMBER"),
@@ -236,7 +246,7 @@ def test_options_that_are_not_declared(name: str, found: str, expected: str) -> 
     assert expected in (error.value.expected or "") + (error.value.next_step or "")
 
 
-def test_several_options_stand_in_the_order_of_their_declaration() -> None:
+def test_options_are_in_the_order_of_their_declaration() -> None:
     options = {"density": [0.1, 0.5], "noise": [0, 1]}
     source = {"kind": "generator", "generator": "sparse", "options": options}
     specs = parse_dataset_specs(
@@ -251,6 +261,6 @@ def test_several_options_stand_in_the_order_of_their_declaration() -> None:
         specs.find("toy[noise=1]").with_options({"noise": 0})
 
 
-def test_the_name_of_an_entry_has_no_options() -> None:
+def test_the_key_of_a_data_set_has_no_options() -> None:
     with pytest.raises(ElmbenchError, match="'toy\\[a=1\\]' has options"):
         parse_dataset_specs({"toy[a=1]": yaml.safe_load(ENTRY)["toy"]}, "toy.yaml")

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from sentences import pattern
 
 from elmbench.errors import ElmbenchError
 from elmbench.specs.experiments import Experiment
@@ -26,7 +27,7 @@ def put(content: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
     return content
 
 
-def test_a_file_as_it_should_be(experiment: dict[str, Any]) -> None:
+def test_a_valid_file_is_read(experiment: dict[str, Any]) -> None:
     spec = parse(experiment)
     assert spec.paper == "toy"
     assert spec.protocol.selections == ("nested",)
@@ -60,7 +61,9 @@ def test_a_search_needs_inner_splits_and_a_selection(
         ("models/ELM/search/C/stpe", "from, powers-of-10"),
     ],
 )
-def test_unknown_keys(experiment: dict[str, Any], path: str, allowed: str) -> None:
+def test_unknown_keys_are_errors_with_the_allowed_ones(
+    experiment: dict[str, Any], path: str, allowed: str
+) -> None:
     if "/search/" in path:
         experiment["models"]["ELM"]["search"] = {"C": {"powers-of-2": [0, 1]}}
     with pytest.raises(ElmbenchError) as error:
@@ -80,7 +83,7 @@ def test_unknown_keys(experiment: dict[str, Any], path: str, allowed: str) -> No
         (
             "protocol/outer/folds",
             1,
-            r"'protocol\.outer': stratified-kfold has 1 fold; expected folds of 2 or more",
+            pattern("specs.experiments.one-fold"),
         ),
         (
             "protocol/outer/except",
@@ -91,13 +94,17 @@ def test_unknown_keys(experiment: dict[str, Any], path: str, allowed: str) -> No
         (
             "models/ELM/search",
             ["D"],
-            "names the grid 'D'; expected one of C, gamma, n_hidden",
+            pattern(
+                "specs.experiments.unknown-grid", grid="D", grids="C, gamma, n_hidden"
+            ),
         ),
         ("models/ELM/params", {"C": 1}, "both searches and fixes 'C'"),
         (
             "models/ELM/like",
             "K-ELM",
-            "ELM is like 'K-ELM'; expected a column before it: there is none",
+            pattern(
+                "specs.experiments.like-no-column-before", column="ELM", model="K-ELM"
+            ),
         ),
         ("models/OS-ELM/like", "FB-KOS-ELM", "expected a column before it: ELM, K-ELM"),
         ("models/OS-ELM/like", "OS-ELM", "expected a column before it: ELM, K-ELM"),
@@ -114,13 +121,13 @@ def test_unknown_keys(experiment: dict[str, Any], path: str, allowed: str) -> No
         (
             "protocol/scale/range",
             [1, 1],
-            r"the range is \[1\.0, 1\.0\]; expected its smaller end first",
+            pattern("specs.experiments.range-not-ascending", range="[1.0, 1.0]"),
         ),
         ("protocol/outer/runs", 10**30, r"'protocol\.outer\.runs'"),
         (
             "protocol/outer/runs",
             10**9,
-            r"'protocol\.outer\.runs' is 10+: expected a number less than or equal to",
+            pattern("specs.experiments.number-too-large", runs=10**9),
         ),
         (
             "models/ELM/search",
@@ -176,7 +183,7 @@ def test_unknown_keys(experiment: dict[str, Any], path: str, allowed: str) -> No
         (
             "profiles/ci/stand-ins",
             ["wdbc"],
-            r"profiles\.ci\.stand-ins names 'wdbc', a data set of the table",
+            pattern("specs.experiments.stand-in-of-the-table-itself", dataset="wdbc"),
         ),
         (
             "profiles/ci",
@@ -211,11 +218,11 @@ def test_unknown_keys(experiment: dict[str, Any], path: str, allowed: str) -> No
         (
             "profiles/fsat",
             {"runs": 1},
-            "profiles names 'fsat'; expected one of ci, fast, paper",
+            pattern("specs.experiments.unknown-profile", profile="fsat"),
         ),
     ],
 )
-def test_wrong_values(
+def test_wrong_values_are_errors_with_the_expected_ones(
     experiment: dict[str, Any], path: str, value: Any, message: str
 ) -> None:
     parse(experiment)
@@ -236,7 +243,7 @@ def test_wrong_values(
         "protocol/metrics",
     ],
 )
-def test_missing_keys(experiment: dict[str, Any], path: str) -> None:
+def test_missing_keys_are_errors(experiment: dict[str, Any], path: str) -> None:
     way, _, last = path.rpartition("/")
     del (experiment[way] if way else experiment)[last]
     with pytest.raises(
@@ -312,7 +319,9 @@ PAPER = {"key": "p", "title": "t", "authors": "a", "year": 2020, "doi": "d"}
         ),
     ],
 )
-def test_readings_that_are_none(reading: dict[str, Any], message: str) -> None:
+def test_readings_that_are_not_valid_are_rejected(
+    reading: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ElmbenchError, match=message):
         parse_spec(Paper, PAPER | {"readings": {"r": reading}}, "paper.yaml")
 
@@ -343,11 +352,11 @@ CLAIM = {
         ({"is": "above", "within": 0.1}, "above with within: 0.1; expected a margin"),
         (
             {"is": "no-worse", "within": 0.1, "metric": "fit_seconds"},
-            "is a time; expected is: above, below or between",
+            pattern("specs.experiments.claim-about-a-time"),
         ),
         (
             {"is": "between", "metric": "fit_seconds"},
-            "the two ends of a ratio for between only",
+            pattern("specs.experiments.ratio-without-between"),
         ),
         (
             {"is": "between", "metric": "fit_seconds", "between": [0.5, 0.2]},
@@ -355,11 +364,11 @@ CLAIM = {
         ),
         (
             {"is": "below", "between": [0.2, 0.5]},
-            "the two ends of a ratio for between only",
+            pattern("specs.experiments.ratio-without-between"),
         ),
         (
             {"is": "between", "between": [0.2, 0.5]},
-            "expected a time or an error, which have ratios",
+            pattern("specs.experiments.ratio-of-a-share"),
         ),
         (
             {"is": "above", "also": [{"model": "SVM"}]},

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 from random_examples import examples
+from sentences import pattern
 from sklearn.model_selection import ParameterGrid
 
 from elmbench.errors import ElmbenchError
@@ -88,14 +89,14 @@ def test_a_value_may_be_a_list() -> None:
         ([1, "2^-3"], "'2\\^-3' is text"),
         ([float("nan")], "finite"),
         ({"form": 1, "to": 2, "step": 1}, "unknown_key"),
-        (0.5, "expected a list of values, or one of"),
+        (0.5, pattern("specs.notations.not-a-list-of-values")),
         ({"from": 0, "to": 1e308, "step": 1e-308}, "holds more than"),
         ({"from": 1e308, "to": -1e308, "step": 1}, "holds no value"),
         ({"powers-of-2": [0, 10**9]}, "less than or equal to 996"),
         ({"powers-of-10": [-400, -390]}, "greater than or equal to -300"),
     ],
 )
-def test_what_is_no_grid(content: Any, message: str) -> None:
+def test_grids_that_are_not_valid_are_rejected(content: Any, message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         ValueRange.model_validate(content)
 
@@ -125,11 +126,16 @@ def test_candidates_are_all_combinations_the_last_name_fastest() -> None:
     assert SearchGrid({}).candidates() == [{}]
 
 
-def test_the_largest_grids() -> None:
+def test_grids_have_a_largest_size() -> None:
     assert len(values({"from": 1, "to": 10_000, "step": 1})) == 10_000
     assert values({"powers-of-10": [-300, 300], "step": 300}) == [1e-300, 1.0, 1e300]
     with pytest.raises(
-        ElmbenchError, match="the grids of a, b, c have 1,000,000,000 combinations"
+        ElmbenchError,
+        match=pattern(
+            "specs.notations.grids-too-large",
+            columns="a, b, c",
+            combinations="1,000,000,000",
+        ),
     ):
         SearchGrid({name: list(range(1000)) for name in "abc"}).candidates()
 
@@ -204,7 +210,7 @@ def test_values_of_a_grid_have_names_of_their_own() -> None:
     ("value", "exponent"),
     [(1, 0), (0.125, -3), (1024, 10), (3.0, None), (0, None), (-2, None)],
 )
-def test_powers_of_two(value: float, exponent: int | None) -> None:
+def test_log2_of_powers_of_two(value: float, exponent: int | None) -> None:
     assert log2_of(value) == exponent
     assert log2_of("rbf") is None
 
@@ -224,7 +230,7 @@ def test_powers_of_two(value: float, exponent: int | None) -> None:
         (" memory=4 GB , time=600 s", Limits(600.0, 4_000_000_000)),
     ],
 )
-def test_what_is_read(text: str, limits: Limits) -> None:
+def test_limits_of_time_and_memory_are_parsed(text: str, limits: Limits) -> None:
     assert parse_limits(text) == limits
 
 
@@ -236,7 +242,7 @@ def test_what_is_read(text: str, limits: Limits) -> None:
         "time=1e3",
     ],
 )  # fmt: skip
-def test_what_is_refused(text: str) -> None:
+def test_limits_that_are_not_valid_are_rejected(text: str) -> None:
     with pytest.raises(ElmbenchError, match="cannot be read") as error:
         parse_limits(text)
     assert "time=NUMBER" in str(error.value.expected)
@@ -254,5 +260,5 @@ def test_one_over_another_and_the_wider_of_both() -> None:
     ("size", "words"),
     [(3_600_000_000, "3.6 GB"), (12_345_678, "12.3 MB"), (10**9, "1 GB")],
 )
-def test_sizes_in_words(size: int, words: str) -> None:
+def test_sizes_are_written_in_megabytes_or_gigabytes(size: int, words: str) -> None:
     assert byte_text(size) == words

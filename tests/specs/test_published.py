@@ -6,6 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from sentences import pattern
 
 from elmbench.errors import ElmbenchError
 from elmbench.specs.files import spec_root
@@ -46,7 +47,7 @@ def table(tmp_path: Path) -> Callable[[str], Path]:
         ("sigma", "2^7", "sigma", "128", 0.0),
     ],
 )
-def test_units_and_digits(
+def test_published_values_have_the_unit_and_the_digits_of_the_print(
     table: Callable[[str], Path],
     metric: str,
     printed: str,
@@ -76,7 +77,7 @@ def test_fields_that_are_not_numbers_are_rejected(
     [
         (
             "a,b,accuracy,0.5,,\na,b,test_accuracy_percent,51,,\n",
-            "line 3: a second value of a, b, accuracy",
+            pattern("specs.published.second-value-of-a-cell", line=3),
         ),
         ("a,b,accuracy,97.5,,\n", "line 2: accuracy is 97.5\nExpected: at most 1"),
     ],
@@ -88,7 +89,7 @@ def test_mistyped_values_are_rejected(
         read_published(table(rows))
 
 
-def test_a_column_is_missing(table: Callable[..., Path]) -> None:
+def test_a_file_without_a_column_is_rejected(table: Callable[..., Path]) -> None:
     with pytest.raises(ElmbenchError, match="columns note, std are missing"):
         read_published(table("", header="dataset,model,metric,value\n"))
 

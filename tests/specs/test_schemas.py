@@ -102,7 +102,7 @@ def test_the_files_of_the_suite_fit_their_schemas() -> None:
         ),
     ],
 )
-def test_a_fault_is_found(kind: FileKind, content: Any, fault: str) -> None:
+def test_a_schema_finds_a_fault(kind: FileKind, content: Any, fault: str) -> None:
     assert any(fault in one for one in faults_of(kind, content))
 
 
@@ -121,7 +121,7 @@ def test_a_fault_is_found(kind: FileKind, content: Any, fault: str) -> None:
         },
     ],
 )
-def test_short_notations_fit(content: Any) -> None:
+def test_short_notations_fit_the_schema(content: Any) -> None:
     assert faults_of("experiment", content) == []
 
 

@@ -13,6 +13,7 @@ import pytest
 from made_cells import RESULTS, cell, cell_of, predictions
 from made_figures import Toy, data_of, draw, figure_of
 from matplotlib import rc_context
+from sentences import pattern
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from elmbench.errors import ElmbenchError
@@ -144,7 +145,7 @@ def test_every_data_set_has_a_line_that_the_legend_names_from_the_top(toy: Toy) 
     assert len({(line.get_linestyle(), line.get_marker()) for line in lines}) == 12
 
 
-def test_curves_over_powers_of_two_stand_at_equal_distances_below_their_ridges(
+def test_curves_over_powers_of_two_have_equal_distances_on_the_axis(
     toy: Toy,
 ) -> None:
     points = [
@@ -229,7 +230,7 @@ def test_points_are_means_over_folds_at_both_hyperparameters(toy: Toy) -> None:
         ({"options": {}}, "the key 'options.rows' is missing"),
         (
             {"options": {"rows": "gamma"}},
-            "params.gamma is None; expected a number of its own",
+            pattern("tables.figures.number-missing", parameter="gamma", value="None"),
         ),
         (
             {"models": columns(50) | {"again": columns(50)["L=50"]}},
@@ -240,7 +241,7 @@ def test_points_are_means_over_folds_at_both_hyperparameters(toy: Toy) -> None:
                 "models": columns(50) | {"g": {"model": "k-elm", "search": ["gamma"]}},
                 "grids": {"C": [1], "gamma": [1]},
             },
-            "models search C, gamma; expected the same hyperparameter of each column",
+            pattern("tables.figures.columns-search-different-parameters"),
         ),
     ],
 )
@@ -250,7 +251,7 @@ def test_what_a_surface_needs(toy: Toy, change: dict[str, Any], message: str) ->
     assert "one.yaml" in error.value.found
 
 
-def test_other_models_have_no_place_in_it(
+def test_a_surface_has_no_cells_of_added_models(
     plan_toy: Any, experiment: dict[str, Any]
 ) -> None:
     plan: Plan = plan_toy(experiment | SURFACE, models=("L=50", "svm"))
@@ -374,7 +375,9 @@ def test_names_without_glyphs_are_drawn_without_a_warning(
     ] == []
 
 
-def test_a_headline_says_what_is_seen_and_then_which_table_it_is(toy: Toy) -> None:
+def test_a_headline_has_the_title_of_the_experiment_above_that_of_the_table(
+    toy: Toy,
+) -> None:
     resolved = toy()
     first, last = headline(resolved, "Satimage").splitlines()
     title = resolved.file.spec.title
@@ -384,7 +387,7 @@ def test_a_headline_says_what_is_seen_and_then_which_table_it_is(toy: Toy) -> No
     assert headline(resolved, title.upper()) == f"{title[0].upper()}{title[1:]}\n{last}"
 
 
-def test_figures_have_the_names_that_the_paper_prints() -> None:
+def test_labels_of_a_figure_are_the_names_of_the_paper() -> None:
     names = ProperNames(resolve(find_experiment("kos-elm/budgets"), "fast"))
     assert [names.dataset(name) for name in ("wdbc", "sylva")] == ["WDBC", "Sylva"]
     assert [names.model(name) for name in ("fb-kos-elm", "k-elm")] == [

@@ -18,6 +18,7 @@ from made_cells import (
     value_columns,
 )
 from made_figures import Toy
+from sentences import sentence
 
 from elmbench.judging.measured_cells import MeasuredCells
 from elmbench.judging.summary import summarise
@@ -57,7 +58,7 @@ def test_powers_are_shown_as_printed_and_inverses_are_named() -> None:
     figure = resolved.published["auto-mpg", "RKELM", "C"]
     assert Entry("auto-mpg", "RKELM", Measure("C"), published=figure).printed == "2^-20"
     (note,) = kind_of_table(resolved).notes(frame(resolved, []))
-    assert note.text == "RKELM: the C of the paper is 1/C here"
+    assert note.text == sentence("tables.kinds.note-on-C-of-rkelm")
 
 
 def test_hyperparameters_are_averaged_and_not_judged(toy: Toy) -> None:
@@ -150,7 +151,7 @@ def test_facts_that_follow_from_the_printed_ones_are_left_out(
     assert summary["metric"].tolist() == shown
 
 
-def test_counts_that_stand_in_each_others_place_are_compared_where_they_belong(
+def test_counts_printed_in_exchanged_columns_are_compared_with_the_right_ones(
     toy: Toy,
 ) -> None:
     published = 'WDBC,ELM,"predicted positive, actual negative",6,,\n'
@@ -224,7 +225,7 @@ ELM = {"model": "elm", "search": ["n_hidden"], "params": {"activation": "sigmoid
 SIZES = {"grids": {"n_hidden": [1, 10, 50]}, "models": {"ELM": ELM}}
 
 
-def test_correlations_stand_by_the_number_of_nodes(toy: Toy) -> None:
+def test_correlations_are_in_columns_by_the_number_of_nodes(toy: Toy) -> None:
     resolved = toy(
         "WDBC,ELM,spearman@h=10,0.979,,\nWDBC,ELM,spearman@h=50,1.0,,\n",
         layout="rank-correlation",
@@ -292,14 +293,11 @@ def test_a_curve_is_whole_in_the_summary_and_thinned_in_the_table(toy: Toy) -> N
         "mcc@h=500",
         "mcc@h=1000",
     ]
-    assert (
-        table.sections[0].heading
-        == "each number of hidden nodes on the outer test folds; none is chosen"
+    assert table.sections[0].heading == sentence(
+        "tables.kinds.numbers-of-hidden-nodes-not-chosen"
     )
     (most,) = notes_of(table)
-    assert (
-        "mcc@h=150 of ELM within 0.1 of mcc@h=10 of ELM; on 1 of 1 data sets, " in most
-    )
+    assert sentence("tables.kinds.claim-between-sizes-on-all-data-sets") in most
     single, _ = notes_of(
         table_of(
             toy(
@@ -310,10 +308,7 @@ def test_a_curve_is_whole_in_the_summary_and_thinned_in_the_table(toy: Toy) -> N
             lines,
         )
     )
-    assert (
-        "holds; on wdbc mcc@h=150 of ELM within 0.1 of mcc@h=10 of ELM; 0.8 against 0.8, "
-        in single
-    )
+    assert sentence("tables.kinds.claim-between-sizes-on-one-data-set") in single
 
 
 def test_a_curve_over_powers_of_two_is_thinned_by_the_exponent(toy: Toy) -> None:
@@ -358,9 +353,9 @@ def test_a_curve_over_powers_of_two_is_thinned_by_the_exponent(toy: Toy) -> None
         "2^30",
     ]
     assert shown == [f"mcc@C={value}" for value in exponents]
-    assert table.sections[0].heading == "each C on the outer test folds; none is chosen"
+    assert table.sections[0].heading == sentence("tables.kinds.values-of-C-not-chosen")
     assert (
-        "holds; on wdbc mcc@C=2^20 of a within 0.1 of mcc@C=0.03125 of b; 0.5 against 0.5, "
+        sentence("tables.kinds.claim-between-models-on-one-data-set")
         in notes_of(table)[0]
     )
 

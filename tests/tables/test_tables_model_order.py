@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from made_cells import Toy, frame, notes_of, rows_of, summary_of, table_from
+from sentences import sentence
 
 from elmbench.evaluation.model_order import ModelOrder, rank_models
 
@@ -26,7 +27,7 @@ def test_ties_go_by_metric_size_time_and_name_whatever_the_order_of_naming() -> 
         assert order.models == ["best", *EQUAL, "worst"]
         assert order.ties == [[*EQUAL]]
         assert order.advantages_of_best() == ""
-    rule = "the better mcc, then the smaller size, then the shorter fit time, then the name"
+    rule = sentence("tables.model-order.rule")
     assert order.rule == rule
 
 
@@ -35,16 +36,22 @@ def test_ties_go_by_metric_size_time_and_name_whatever_the_order_of_naming() -> 
     [
         (["better", "a"], "tied with a on accuracy; better mcc"),
         (["a", "small"], "tied with a on accuracy; smaller size"),
-        (["a", "fast", "b"], "tied with a, b on accuracy; shorter fit time"),
-        (["b", "a"], "tied with b on accuracy; the earlier name"),
+        (
+            ["a", "fast", "b"],
+            sentence("tables.model-order.advantage-by-time", models="a, b"),
+        ),
+        (["b", "a"], sentence("tables.model-order.advantage-by-name", model="b")),
         (
             ["b", "small", "better"],
-            "tied with small, b on accuracy; better mcc",
+            sentence(
+                "tables.model-order.advantage-by-second-metric",
+                models="small, b",
+                metric="mcc",
+            ),
         ),
         (
             ["fast", "small", "a", "unsized"],
-            "tied with fast, a, unsized on accuracy; smaller size than fast, a; better mcc than "
-            "unsized",
+            sentence("tables.model-order.two-advantages"),
         ),
         (["a"], ""),
     ],
@@ -126,9 +133,11 @@ def test_a_table_shows_every_tied_model_in_one_order(toy: Toy) -> None:
         ("OS-ELM", "3"),
     ]
     assert [row[2] for row in tables[0][:2]] == ["best", "tied"]
-    assert texts[0][0] == (
-        "wdbc: same mean accuracy: K-ELM, ELM; ties are ordered by the better mcc, then the "
-        "smaller size, then the shorter fit time, then the name"
+    assert texts[0][0] == sentence(
+        "tables.model-order.note-on-ties",
+        dataset="wdbc",
+        models="K-ELM, ELM",
+        rule=sentence("tables.model-order.rule"),
     )
     assert all(table == tables[0] for table in tables)
     assert all(text == texts[0] for text in texts)

@@ -95,7 +95,7 @@ def test_a_comparison_is_over_the_means_of_data_sets(toy: Toy) -> None:
     assert any("p > 0.01" in note for note in notes_of(table))
 
 
-def test_data_sets_of_which_a_cell_is_not_ok_are_left_out(toy: Toy) -> None:
+def test_data_sets_with_an_unsuccessful_cell_are_left_out(toy: Toy) -> None:
     resolved = toy(FIGURES, **T_TEST)
     lines = cells_of({"ELM": [0.9, 0.6, 0.8], "K-ELM": [0.8, 0.4, 0.5]})
 

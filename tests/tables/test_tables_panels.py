@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from made_cells import cell, headings, notes_of, rows_of, table_of
 from made_figures import Toy, data_of, draw, figure_of
+from sentences import pattern
 
 from elmbench.errors import ElmbenchError
 from elmbench.tables import kind_of_table
@@ -146,7 +147,7 @@ def test_the_table_has_times_ratios_and_how_cells_ended(
     )
 
 
-def test_what_ended_otherwise_is_marked_at_its_value(toy: Toy) -> None:
+def test_unsuccessful_cells_are_marked_at_their_value(toy: Toy) -> None:
     points = [
         ("a", "ELM", 0.1, 2.0, "out-of-memory"), ("a", "ELM", 0.2, np.nan, "timeout"), ("a", "SVM",
         0.1, 3.0, ""),
@@ -184,7 +185,9 @@ def test_what_ended_otherwise_is_marked_at_its_value(toy: Toy) -> None:
 )
 def test_data_sets_without_the_option_have_no_curve(toy: Toy, names: list[str]) -> None:
     resolved = toy(**TIMES | {"datasets": names})
-    with pytest.raises(ElmbenchError, match="names with one option, the same for all"):
+    with pytest.raises(
+        ElmbenchError, match=pattern("tables.panels.names-with-one-option")
+    ):
         kind_of_table(resolved)
 
 

@@ -23,6 +23,7 @@ from made_cells import (
     table_of,
 )
 from made_figures import Toy
+from sentences import pattern, sentence
 
 from elmbench.errors import ElmbenchError
 from elmbench.execution.store import Store
@@ -51,23 +52,20 @@ CORRELATION = {
 }  # fmt: skip
 
 
-def test_a_kind_that_does_not_exist(toy: Toy) -> None:
+def test_an_unknown_kind_of_table_is_an_error(toy: Toy) -> None:
     resolved = toy(layout="metricz")
     with pytest.raises(ElmbenchError) as error:
         kind_of_table(resolved)
     first, expected, following = str(error.value).splitlines()
-    assert (
-        first
-        == f"{resolved.file.path}: unknown kind of table 'metricz' (did you mean 'metrics'?)"
-    )
+    assert first == sentence("tables.registry.unknown-kind", file=resolved.file.path)
     assert expected == "Expected: one of " + ", ".join(sorted(KINDS))
-    assert following == "Next: correct it, or load its plug-in: --plugin FILE"
+    assert following == sentence("tables.registry.next-load-plug-in")
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"models": {}}, "models is empty; expected at least one column"),
+        ({"models": {}}, pattern("tables.registry.no-models")),
         (
             {"layout": "curves"},
             "models.ELM searches n_hidden, C; expected one hyperparameter",
@@ -226,7 +224,7 @@ SEVERAL = {
 }
 
 
-def test_several_metrics_stand_in_a_row(toy: Toy) -> None:
+def test_several_metrics_are_in_one_row(toy: Toy) -> None:
     figures = "WDBC,ELM,accuracy,0.9,,\nWDBC,ELM,f1,0.5,,\nWDBC,ELM,train_seconds,2,,\n"
     resolved = toy(figures, **SEVERAL)
     lines = folds("ELM", 0, 0, accuracy=0.9, f1=0.8)
@@ -265,7 +263,7 @@ def test_several_metrics_stand_in_a_row(toy: Toy) -> None:
     ]
 
 
-def test_figures_that_the_suite_does_not_measure_are_shown(
+def test_published_values_of_unmeasured_metrics_are_shown(
     toy: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     figures = "WDBC,ELM,mcc,0.5,,\nWDBC,K-ELM,mcc,0.7,,\nWDBC,SVM,mcc,0.6,,\nWDBC,SVM,train_seconds,3,,\n"

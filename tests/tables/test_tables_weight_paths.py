@@ -11,6 +11,7 @@ import pytest
 from made_cells import cell, cell_of, headings, row, table_of
 from made_figures import Toy, data_of, draw
 from made_work import units
+from sentences import pattern
 
 from elmbench.errors import ElmbenchError
 from elmbench.specs.profiles import Resolved
@@ -173,7 +174,13 @@ def test_kernels_have_the_names_that_the_table_gives(
 def test_as_many_names_as_kernels(toy: Toy) -> None:
     with pytest.raises(
         ElmbenchError,
-        match=r"2 names for wdbc, models\.sparse 3 kernels; expected a name for each",
+        match=pattern(
+            "tables.weight-paths.names-and-kernels-differ",
+            names=2,
+            dataset="wdbc",
+            column="models.sparse",
+            kernels=3,
+        ),
     ):
         kind_of_table(
             toy(

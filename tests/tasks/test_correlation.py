@@ -44,7 +44,7 @@ def layer(X: np.ndarray, W: np.ndarray, b: np.ndarray, activation: str) -> np.nd
 
 @pytest.mark.parametrize("dcs", ["corrected", "as-printed"])
 @pytest.mark.parametrize("activation", ["sigmoid", "nsig", "rbf"])
-def test_by_brute_force(
+def test_correlations_equal_brute_force(
     toys: dict[str, Dataset], correlation_unit: MakeUnit, activation: str, dcs: str
 ) -> None:
     result = do(correlation_unit(activation, dcs=dcs, run=2))
@@ -78,7 +78,7 @@ def test_by_brute_force(
     }
 
 
-def test_runs_draw_anew_and_sizes_do_not_matter_to_each_other(
+def test_runs_differ_and_sizes_are_independent_of_each_other(
     correlation_unit: MakeUnit,
 ) -> None:
     first = do(correlation_unit())["measured"]
@@ -133,7 +133,9 @@ def test_one_layer_has_no_correlation_for_one_node(correlation_unit: MakeUnit) -
         ([], [], np.nan),
     ],
 )
-def test_spearman(x: list[float], y: list[float], expected: float) -> None:
+def test_spearman_ignores_values_that_are_not_finite(
+    x: list[float], y: list[float], expected: float
+) -> None:
     assert spearman(
         np.array(x, dtype=float), np.array(y, dtype=float)
     ) == pytest.approx(expected, nan_ok=True)

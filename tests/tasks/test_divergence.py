@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from made_work import attempted, choose, do, fold_data, model_seed
 from scipy.special import logsumexp
+from sentences import sentence
 from sklearn.base import BaseEstimator, ClassifierMixin
 from toy_data import AddModel, MakeUnit
 
@@ -233,7 +234,8 @@ def test_no_divergence_is_finite(
         )
         assert result["status"] == "failed"
         assert (
-            "none of 2 candidates has a divergence that is finite" in result["reason"]
+            sentence("tasks.divergence.no-finite-divergence", candidates=2)
+            in result["reason"]
         )
 
 

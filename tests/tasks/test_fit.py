@@ -163,7 +163,7 @@ def test_the_condition_is_kept_to_six_digits(
     assert cell(make_unit(model="conditioned"))["condition"] == stored
 
 
-def test_the_warm_up_is_not_timed_and_says_nothing(
+def test_the_warm_up_is_neither_timed_nor_printed(
     make_unit: MakeUnit, add_model: AddModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = []

@@ -160,7 +160,7 @@ def test_a_worker_reads_the_work_that_was_planned(profile: str) -> None:
     } <= kinds
 
 
-def test_facts(
+def test_a_description_has_the_counts_of_the_data_set(
     toys: dict[str, Dataset], make_unit: Callable[..., dict[str, Any]]
 ) -> None:
     def facts(name: str, **changes: Any) -> Any:
@@ -269,7 +269,9 @@ def test_a_model_without_kernel_weights_has_neither_counts_nor_paths(
     ("n_rows", "chunk", "sizes"),
     [(100, 40, [40, 80, 100]), (80, 40, [40, 80]), (3, 40, [3]), (3, 1, [1, 2, 3])],
 )
-def test_rows_after_chunks(n_rows: int, chunk: int, sizes: list[int]) -> None:
+def test_numbers_of_rows_after_each_chunk(
+    n_rows: int, chunk: int, sizes: list[int]
+) -> None:
     assert rows_after_chunks(n_rows, chunk) == sizes
 
 

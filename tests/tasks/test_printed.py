@@ -231,7 +231,9 @@ def test_the_rkelm_paper_as_it_is_read(
 
 
 @pytest.mark.usefixtures("without_data")
-def test_the_generated_waveforms_stand_beside_the_figures_of_the_public_ones() -> None:
+def test_generated_waveforms_are_compared_with_the_published_values_of_the_public_ones() -> (
+    None
+):
     resolved = resolve(find_experiment("rkelm/table6"), "paper")
     assert shipped("table6", "RKELM", "waveform-drawn") == shipped(
         "table6", "RKELM", "waveform"

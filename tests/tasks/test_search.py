@@ -276,7 +276,7 @@ def test_one_model_takes_over_the_hyperparameters_of_another(
     assert result["params"]["budget"] == (5, 15, 25)[int(np.argmax(means))]
 
 
-def test_what_is_taken_over_may_be_searched_anew(
+def test_an_inherited_hyperparameter_may_be_searched_again(
     make_unit: MakeUnit, recorder: list[dict[str, Any]]
 ) -> None:
     unit = make_unit("search", model="recorder", grid={"C": [3.0, 4.0]})
@@ -289,7 +289,9 @@ def test_what_is_taken_over_may_be_searched_anew(
     assert {(fit["C"], fit["gamma"]) for fit in recorder} == {(3.0, 5.0)}
 
 
-def test_the_random_stream(make_unit: MakeUnit, recorder: list[dict[str, Any]]) -> None:
+def test_the_seed_depends_on_data_set_run_fold_and_first_model(
+    make_unit: MakeUnit, recorder: list[dict[str, Any]]
+) -> None:
     """It is one of data set, run, fold and the first model of the chain; not of grid, reading or
     selection.
     """
@@ -420,7 +422,7 @@ def test_a_path_is_used_where_there_is_one(
 
 @pytest.mark.parametrize("kind", ["search", "grid"])
 @pytest.mark.parametrize("scale", ["all", "train"])
-def test_a_path_is_left_aside_where_the_unit_says_so(
+def test_a_path_is_not_used_if_the_task_forbids_it(
     make_unit: MakeUnit, recorder: list[dict[str, Any]], kind: str, scale: str
 ) -> None:
     how = {

@@ -2,23 +2,33 @@
 
 import re
 
+import pytest
 import yaml
 
 from elmbench.specs.schemas import all_definitions
-from tools.reference_page import PAGE, page
+from tools.reference_page import HEADINGS, PAGE, page
 
 
 def test_the_page_is_up_to_date() -> None:
     assert PAGE.read_text("utf-8") == page(), "run: make reference"
 
 
-def test_each_class_has_a_section_and_each_key_a_line() -> None:
-    text = PAGE.read_text("utf-8")
-    for name, definition in all_definitions().items():
-        if name in ("JsonValue", "SourceSpec"):
-            continue
-        for key in definition["properties"]:
-            assert f"| `{key}` |" in text, (name, key)
+def sections() -> dict[str, str]:
+    """Return the part of the page below each heading of a class."""
+    parts = re.split(r"^##+ (.+)\n", PAGE.read_text("utf-8"), flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+@pytest.mark.parametrize("name", HEADINGS)
+def test_the_section_of_a_class_has_a_line_for_each_of_its_keys(name: str) -> None:
+    keys = re.findall(r"^\| `(\S+)` \|", sections()[HEADINGS[name]], flags=re.M)
+    assert sorted(keys) == sorted(all_definitions()[name]["properties"])
+
+
+def test_each_class_of_a_file_has_a_section() -> None:
+    classes_without_keys = {"JsonValue", "SourceSpec"}
+    assert set(HEADINGS) == set(all_definitions()) - classes_without_keys
+    assert set(HEADINGS.values()) <= set(sections())
 
 
 def test_links_lead_to_sections_and_examples_are_yaml() -> None:

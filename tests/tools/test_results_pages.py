@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from made_cells import committed
+from sentences import sentence
 
 from elmbench.specs.catalogue import find_experiment, load_catalogue, tables_by_paper
 from elmbench.specs.outcomes import outcomes_text, read_outcomes
@@ -81,7 +82,7 @@ def test_the_picture_is_that_of_the_committed_results() -> None:
     assert render_picture() == PICTURE.read_text("utf-8"), "next: make pages"
 
 
-def test_figures_of_the_readme_stand_on_the_pages() -> None:
+def test_numbers_of_the_readme_are_on_the_pages() -> None:
     section = re.search(
         r"^## Findings$(.*?)(?=^## |\Z)",
         (ROOT / "README.md").read_text("utf-8"),
@@ -98,7 +99,7 @@ def test_figures_of_the_readme_stand_on_the_pages() -> None:
 
 
 @pytest.mark.parametrize("name", ["kos-elm.md", "ospvm.md", "rkelm.md"])
-def test_figures_in_the_prose_are_those_of_the_tables(name: str) -> None:
+def test_numbers_of_the_prose_are_those_of_the_tables(name: str) -> None:
     prose = re.sub(r"<!-- make pages: .*?<!-- end -->", "", read_page(name), flags=re.S)
     tables = "".join(re.findall(r"^```$.*?^```$", read_page(name), flags=re.M | re.S))
     figures = [float(number) for number in re.findall(r"\d*\.\d+", tables)]
@@ -126,10 +127,17 @@ def test_the_dictionary_that_leaks() -> None:
     printed = {name: published[name, "FB-KOS-ELM", "mcc"].value for name in fresh}
     words = words_of("kos-elm.md")
     assert (
-        f"its MCC is {fresh['wdbc']} on WDBC ({printed['wdbc']} printed) and {fresh['sylva']} on "
-        "Sylva "
-        f"({printed['sylva']} printed). K-ELM has {batch['wdbc']} and {batch['sylva']}"
-    ) in words
+        sentence(
+            "tools.results-pages.mcc-of-two-data-sets",
+            wdbc=fresh["wdbc"],
+            wdbc_printed=printed["wdbc"],
+            sylva=fresh["sylva"],
+            sylva_printed=printed["sylva"],
+            wdbc_batch=batch["wdbc"],
+            sylva_batch=batch["sylva"],
+        )
+        in words
+    )
     assert f"the same folds give {carried['wdbc']} and {carried['sylva']}" in words
     assert all(fresh[name] <= batch[name] < carried[name] for name in fresh)
 
@@ -176,7 +184,8 @@ def test_means_within_a_printed_deviation_on_unbalanced_sets() -> None:
     figures = figures[(figures["metric"] == "gmean") & figures["mean"].notna()]
     assert set(figures["select"]) == {"oracle"}
     near = (figures["mean"] - figures["published"]).abs() <= figures["published_std"]
-    assert (
-        f"{near.sum()} of {len(figures)} means with `oracle` are within one printed"
-        in words_of("eem.md")
-    )
+    assert sentence(
+        "tools.results-pages.within-a-printed-deviation",
+        near=near.sum(),
+        values=len(figures),
+    ) in words_of("eem.md")

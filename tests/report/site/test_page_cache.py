@@ -62,7 +62,7 @@ def test_only_the_changed_paper_is_computed_again(dirs: ResultsDirs) -> None:
 @pytest.mark.parametrize(
     "damage", ["cut", "changed", "of another key", "empty", "a list"]
 )
-def test_a_damaged_entry_is_not_used(
+def test_a_damaged_cached_page_is_not_used(
     dirs: ResultsDirs, tmp_path: Path, damage: str
 ) -> None:
     PageCache(dirs).texts("eem", lambda: {"a.html": "first"})
@@ -96,7 +96,7 @@ def test_a_new_version_of_a_library_computes_again(
     assert PageCache(dirs).texts("eem", lambda: {"a.html": "new"}) == {"a.html": "new"}
 
 
-def test_old_entries_are_deleted(
+def test_old_cached_pages_are_deleted(
     dirs: ResultsDirs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(page_cache, "_MOST_ENTRIES", 2)

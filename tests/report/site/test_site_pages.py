@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from markupsafe import Markup
 from PIL import Image
+from sentences import sentence
 
 from elmbench.judging.verdict_words import SIGNS
 from elmbench.metrics import less_is_better
@@ -198,7 +199,7 @@ def test_the_numbers_of_a_table_are_those_of_its_cells(
     assert metrics <= seen
 
 
-def test_every_printed_figure_is_linked_with_its_interval(
+def test_every_published_value_is_linked_with_its_interval(
     site: Path, results: Path
 ) -> None:
     name = "data/kos-elm-table4-paper-published-values.csv"
@@ -225,14 +226,11 @@ def test_every_printed_figure_is_linked_with_its_interval(
 
 def test_findings_have_links_to_tables_that_have_results(site: Path) -> None:
     page = Page(site / "index.html")
-    assert (
-        "FB-KOS-ELM comes within 0.004 and 0.011 of its published 0.97 on Sylva"
-        in page.text
-    )
+    assert sentence("report.findings.headline-of-leaking-dictionary") in page.text
     assert "0.9597 to 0.9730 on Sylva, where 0.97 is inside" in page.text
     assert "kos-elm-table4.html" in page.values("href")
     # The site of these tests lacks Tables 9 and 10 of this paper.
-    assert "are nearer to hyperparameters chosen on the test folds" not in page.text
+    assert sentence("report.findings.headline-of-choice-on-test-folds") not in page.text
 
 
 def test_the_first_page_shows_three_measures_of_each_table(site: Path) -> None:
@@ -277,7 +275,9 @@ def test_no_page_shows_tex_or_markdown(site: Path) -> None:
         assert not re.search(r"\$[^$\n]+\$|\\[a-z]+\{|\*\*\w|`|\]\(|\^-?\d", text), name
 
 
-def test_figures_are_counted_once_by_the_most_faithful_profile(site: Path) -> None:
+def test_published_values_are_counted_once_by_the_most_faithful_profile(
+    site: Path,
+) -> None:
     tables = Page(site / "paper-kos-elm.html").tables
     heading, *rows = next(table for table in tables if "in all" in table[0])
     (part,) = [
@@ -297,7 +297,7 @@ def test_a_table_of_a_metric_has_its_name_for_readers(site: Path) -> None:
         "MCC, profile paper, nested",
         "training time (s), profile paper, nested",
     ]
-    assert "What the paper does not print: G-mean, accuracy, precision" in text
+    assert sentence("report.site.metrics-not-printed") in text
 
 
 def test_claims_have_the_same_verdict_on_every_page(site: Path) -> None:
@@ -332,7 +332,7 @@ def test_every_value_that_sorting_goes_by_is_a_mean(site: Path, results: Path) -
     assert set(shown) <= means
 
 
-def test_names_in_every_place_of_a_table_are_text(script: str) -> None:
+def test_names_are_escaped_everywhere_in_a_table(script: str) -> None:
     from elmbench.report.build_table import TableGrid
     from elmbench.report.site.charts import Picture
     from elmbench.report.site.pages import environment
@@ -381,7 +381,7 @@ def test_columns_whose_names_begin_alike_have_bars_of_their_own(
     assert len({bar.get_y() for bar in drawn[0].axes[0].patches}) == 2
 
 
-def test_a_picture_says_paper_and_table(site: Path) -> None:
+def test_the_text_of_a_picture_names_paper_and_table(site: Path) -> None:
     assert (
         Page(site / "eem-table9.html")
         .values("alt")[0]
@@ -399,7 +399,7 @@ def test_a_picture_says_paper_and_table(site: Path) -> None:
     assert len(sources) > 1
 
 
-def test_a_figure_stands_beside_its_data(site: Path, results: Path) -> None:
+def test_a_figure_is_written_with_its_data(site: Path, results: Path) -> None:
     page = Page(site / "kos-elm-figure3.html")
     (picture,) = (source for source in page.values("src") if source.endswith(".png"))
     source = results / "fast/kos-elm/figure3"
@@ -429,9 +429,7 @@ def test_a_caption_fits_its_picture(site: Path) -> None:
     # It has no bands.
     assert "deviation" not in caption
     stream = kind_of_table(resolve(find_experiment("kos-elm/stream"), "fast"))
-    assert (
-        stream.figure_legend == "A shaded band is one deviation on each side of a mean."
-    )
+    assert stream.figure_legend == sentence("report.site.legend-of-shaded-band")
 
 
 def test_the_site_is_small(site: Path) -> None:
@@ -461,7 +459,7 @@ def test_a_claim_is_taken_from_the_first_profile_that_has_its_data_set(
     )
     shown = {row[0]: dict(zip(heading, row, strict=True)) for row in rows}
     assert shown["K-ELM works better than ELM"]["profile"] == "paper"
-    on_sylva = shown["FB-KOS-ELM obtains a higher MCC score with respect to K-ELM"]
+    on_sylva = shown[sentence("report.site.claim-on-mcc-of-fb-kos-elm")]
     assert (on_sylva["profile"], on_sylva["in print"], on_sylva["verdict"]) == (
         "fast",
         "yes",
