@@ -169,7 +169,8 @@ def test_inner_rows_are_positions_in_the_training_part(tmp_path: Path) -> None:
     assert (train.tolist(), test.tolist()) == ([0, 2], [1, 3, 4])
     assert (other_train.tolist(), other_test.tolist()) == ([3], [0])
     with pytest.raises(
-        ElmbenchError, match="row 1 is not a row of the outer training part"
+        ElmbenchError,
+        match=pattern("evaluation.splits.inner-row-outside-the-training-part", row=1),
     ):
         given_inner_parts(split, 0, 0, rows)
 
