@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from made_cells import predictions_of_fit
 
@@ -75,6 +77,21 @@ def elmbench(
 
     yield run
     signal.signal(signal.SIGTERM, handler)
+
+
+@pytest.fixture
+def shop(elmbench: Callable) -> Path:
+    """A file of 60 customers in the folder of the command."""
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "age": random.normal(size=60),
+            "colour": ["red", "green"] * 30,
+            "day": range(60),
+        }
+    )
+    frame.assign(buys=["yes", "no", "no"] * 20).to_csv("shop.csv", index=False)
+    return Path("shop.csv")
 
 
 @pytest.fixture
