@@ -94,7 +94,9 @@ def is_sentence(text: str) -> bool:
     has_wildcard = re.search(r"\.\*|\\d|\(\?", text)
     is_row_of_table = text.startswith("| ")
     is_command = len(re.findall(r"(?<!\S)--?[a-z]", text)) > 1
-    is_file = re.search(r"^(import|from|class|MODELS|@attribute)\b.*\n", text, re.M)
+    is_file = re.search(
+        r"^(import|from|class|MODELS|@attribute)\b.*\n|\n +\S", text, re.M
+    )
     is_something_else = has_wildcard or is_row_of_table or is_command or is_file
     return words(text) >= WORDS and not is_something_else
 

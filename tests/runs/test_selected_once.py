@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from own_table import run_own_table
+from sentences import sentence
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import (
     LeaveOneOut,
@@ -66,10 +67,7 @@ def test_the_caption_says_on_how_many_rows(tmp_path: Path) -> None:
     run_table(tmp_path, "{kind: kfold, folds: 2, runs: 2}")
     (table,) = (tmp_path / "results").rglob("table.md")
     text = " ".join(table.read_text().split())
-    assert (
-        "once: hyperparameters selected once on a holdout of 143 rows, then fixed in 2 outer folds "
-        "(kfold), 2 runs; the test parts contain rows of the selection" in text
-    )
+    assert sentence("runs.selected-once.caption", rows=143, folds=2, runs=2) in text
 
 
 def test_leave_one_out_may_follow_one_selection(tmp_path: Path) -> None:
