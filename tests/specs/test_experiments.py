@@ -111,7 +111,7 @@ def test_unknown_keys_are_errors_with_the_allowed_ones(
         (
             "protocol/select",
             True,
-            r"'protocol\.select' is True: expected 'nested', 'once', 'oracle' or 'published'",
+            pattern("specs.experiments.selection-not-a-word", selection="True"),
         ),
         (
             "protocol/select",
