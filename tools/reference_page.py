@@ -97,6 +97,7 @@ _EXAMPLES = {
     ("FileSource", "drop_missing_target"): "true",
     ("FileSource", "test"): "wheat-test.csv",
     ("Outer", "file"): "splits.csv",
+    ("Experiment", "without"): "[models]",
     ("Protocol", "metrics-except"): "{wheat: [f1]}",
     ("Splitter", "file"): "inner.csv",
     ("Outer", "test"): "0.3",

@@ -23,6 +23,10 @@ from elmbench.specs.protocol import TASK_PREFIX
 Watch = Callable[[Sequence[ExperimentFile]], Iterable[ExperimentFile]]
 
 
+#: Keys that no other table takes over.
+_OF_ONE_TABLE = ("id", "aliases", "title", "label", "claims")
+
+
 @dataclass
 class _Added:
     """The tables of a user, by id.
@@ -245,8 +249,8 @@ def read_own_table(
 
 
 def _merge_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
-    """Return a file's content; keys that it does not have come from the file that it is
-    `based-on`.
+    """Return a file's content; keys that it does not have come from the file that it is `based-on`,
+    except those of `without`. A model that is null is removed.
     """
     content = _read_file(path)
     if not isinstance(content, dict):
@@ -255,7 +259,13 @@ def _merge_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
         )
     content = dict(content)
     base = content.pop("based-on", None)
+    without = content.pop("without", [])
     if base is None:
+        if without:
+            raise invalid(
+                f"{path}: without names keys of another table, but based-on names none",
+                "both, or neither",
+            )
         return content
     base_path = path.parent / f"{base}.yaml"
     others = sorted(
@@ -273,12 +283,19 @@ def _merge_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
             f"one of {', '.join(others) or 'the other tables, of which there is none'}",
         )
     base_content = _merge_base(base_path, (*ancestors, path))
-    for name in ("id", "aliases", "title", "label", "claims"):
+    for name in _OF_ONE_TABLE:
         base_content.pop(name, None)
-    # Most tables of a paper compare other columns, so a table that names columns has no others.
-    if "models" in content:
-        base_content.pop("models", None)
-    return overlay(base_content, content, add=True)
+    if not isinstance(without, list) or not set(without) <= set(base_content):
+        problem = f"{path}: without is {without!r}"
+        raise invalid(problem, f"a list of keys of {base}: {', '.join(base_content)}")
+    for name in without:
+        del base_content[name]
+    merged = overlay(base_content, content, add=True)
+    models = merged.get("models")
+    if isinstance(models, dict):
+        kept = {name: model for name, model in models.items() if model is not None}
+        merged["models"] = kept
+    return merged
 
 
 @cache

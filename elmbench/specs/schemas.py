@@ -30,6 +30,7 @@ FileKind = Literal["experiment", "paper", "datasets"]
 FILE_KINDS: tuple[FileKind, ...] = get_args(FileKind)
 #: Keys that are replaced by those of another entry before a file is validated.
 BASED_ON = "Another table of the folder, without .yaml, whose keys this one inherits."
+WITHOUT = "Keys of the other table that this one does not inherit."
 LIKE = "Another data set of the file, whose keys this one inherits."
 _COMMENT = re.compile(r"    #: ?(.*)")
 _FIELD = re.compile(r"    (\w+): ")
@@ -95,7 +96,16 @@ def all_definitions() -> dict[str, Schema]:
     kinds = {"Outer": (*OUTER_KINDS, *REPEATED_SCHEMES), "Splitter": INNER_KINDS}
     for name, words in kinds.items():
         definitions[name]["properties"]["kind"]["enum"] = [*words, *plugin_splits()]
+    experiment = definitions["Experiment"]["properties"]
     _add_key(definitions["Experiment"], "based-on", BASED_ON)
+    experiment["without"] = {
+        "type": "array",
+        "items": {"type": "string"},
+        "description": WITHOUT,
+    }
+    # A model of the other table is removed by null.
+    column = experiment["models"]["additionalProperties"]
+    experiment["models"]["additionalProperties"] = {"anyOf": [column, {"type": "null"}]}
     _add_key(definitions["DatasetSpec"], "like", LIKE)
     # The key of an entry is the name of the data set.
     del definitions["DatasetSpec"]["properties"]["name"]

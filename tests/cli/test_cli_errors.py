@@ -75,7 +75,7 @@ MISTAKES = [
     (
         "run table4 --select best",
         "unknown selection 'best'",
-        "nested, oracle, published",
+        "nested, once, oracle, published",
     ),
     (
         "run table4 --limit time=-1s",

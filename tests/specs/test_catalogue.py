@@ -272,7 +272,7 @@ def test_a_table_inherits_the_keys_that_it_does_not_set(
     assert (one.aliases, two.aliases) == (("one",), ())
 
 
-def test_published_is_merged_and_models_are_replaced(
+def test_published_and_models_are_merged(
     write_tree: WriteTree, experiment: dict[str, Any]
 ) -> None:
     experiment |= {"published": {"mean-of": 20, "meant": {"fp": "fn"}}}
@@ -287,11 +287,59 @@ def test_published_is_merged_and_models_are_replaced(
     assert two.published is not None
     assert two.published.mean_of == 5
     assert two.published.meant == {"fp": "fn", "fn": "fp"}
-    assert list(two.models) == ["ridge"]
+    one = catalogue["toy/one"].spec
+    assert list(two.models) == [*one.models, "ridge"]
+    assert two.models | one.models == two.models
     assert catalogue["toy/three"].spec.published is None
     four = catalogue["toy/four"].spec.published
     assert four is not None
     assert (four.mean_of, four.meant) == (20, {})
+
+
+def test_a_column_is_changed_or_removed_by_its_name(
+    write_tree: WriteTree, experiment: dict[str, Any]
+) -> None:
+    changed = {"ELM": {"params": {"activation": "rbf"}}, "OS-ELM": None}
+    catalogue = load_catalogue(write_tree(experiment, based(models=changed)))
+    one, two = catalogue["toy/one"].spec, catalogue["toy/two"].spec
+    assert list(two.models) == [name for name in one.models if name != "OS-ELM"]
+    assert two.models["ELM"].params == one.models["ELM"].params | {"activation": "rbf"}
+    assert two.models["ELM"].search == one.models["ELM"].search
+
+
+def test_a_table_names_the_keys_that_it_does_not_take_over(
+    write_tree: WriteTree, experiment: dict[str, Any]
+) -> None:
+    column = {"model": "ridge", "search": ["C"]}
+    other = based(without=["models"], models={"ridge": column})
+    third = based(without=["models", "profiles"], models={"ridge": column})
+    third |= {"id": "toy/three", "based-on": "two"}
+    catalogue = load_catalogue(write_tree(experiment, other, third))
+    one = catalogue["toy/one"].spec
+    assert list(catalogue["toy/two"].spec.models) == ["ridge"]
+    assert catalogue["toy/two"].spec.profiles == one.profiles
+    assert catalogue["toy/three"].spec.profiles == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"without": ["model"]}, r"two\.yaml: without is \['model'\]"),
+        ({"without": "models"}, r"two\.yaml: without is 'models'"),
+        (
+            {"without": ["models"], "based-on": None},
+            r"two\.yaml: without names keys of another table",
+        ),
+    ],
+)
+def test_only_keys_of_the_other_table_are_left_out(
+    write_tree: WriteTree,
+    experiment: dict[str, Any],
+    change: dict[str, Any],
+    message: str,
+) -> None:
+    with pytest.raises(ElmbenchError, match=message):
+        load_catalogue(write_tree(experiment, based() | change))
 
 
 @pytest.mark.parametrize("base", ["three", "two", "../toy/one", ["one"]])

@@ -110,6 +110,7 @@ def test_a_schema_finds_a_fault(kind: FileKind, content: Any, fault: str) -> Non
     "content",
     [
         {"based-on": "table1", "id": "miller/table2", "protocol": {"metrics": ["f1"]}},
+        {"based-on": "table1", "without": ["grids"], "models": {"LDA": None}},
         {"protocol": {"outer": {"kind": "5x2"}}, "grids": {"C": [1, 10]}},
         {
             "models": {
