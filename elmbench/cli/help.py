@@ -49,6 +49,15 @@ Lines = list[tuple[str, str]]
 class GroupedCommand(TyperCommand):
     """A command whose help lists the options by group."""
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the parts of the usage line: arguments as the help names them."""
+        arguments = (
+            parameter
+            for parameter in self.get_params(ctx)
+            if parameter.param_type_name == "argument"
+        )
+        return ["[OPTIONS]", *map(_usage_of, arguments)]
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments and options."""
         _write_groups(_parameter_lines(self.get_params(ctx), ctx), formatter)
@@ -99,10 +108,22 @@ def _parameter_lines(parameters: Iterable[Any], ctx: Any) -> dict[str, Lines]:
         is_argument = parameter.param_type_name == "argument"
         if is_argument:
             # The record has the type of Python after the name.
-            name = parameter.metavar or parameter.name.upper()
+            name = _argument_name(parameter)
         group = _group_of(parameter, "Arguments" if is_argument else _GENERAL)
         groups.setdefault(group, []).append((name, description))
     return groups
+
+
+def _argument_name(argument: Any) -> str:
+    return str(argument.metavar or argument.name.upper())
+
+
+def _usage_of(argument: Any) -> str:
+    """Return an argument as the usage line shows it, such as ``[EXPERIMENTS]...``."""
+    name = _argument_name(argument)
+    usage = name if argument.required else f"[{name}]"
+    takes_several = argument.nargs != 1
+    return f"{usage}..." if takes_several else usage
 
 
 def _group_of(item: Any, default: str) -> str:

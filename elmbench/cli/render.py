@@ -57,8 +57,6 @@ def _estimate(seconds: Sequence[float | None]) -> str:
     return f"> {total}" if any(seconds) else "unknown"
 
 
-#: The verdicts on tables in a word.
-_VERDICT_WORDS = {"holds in part": "partly", "does not hold": "fails", "": "–"}
 #: The most missing data sets that a line names.
 _MOST_MISSING = 2
 
@@ -71,7 +69,7 @@ def experiments_text(lines: Sequence[Mapping[str, Any]]) -> RichTable:
             _title_text(line["title"].partition(": ")[2], line["missing data sets"]),
             _presence(line),
             "–" if line["seconds"] is None else duration(line["seconds"]),
-            _VERDICT_WORDS.get(line["verdict"], line["verdict"]),
+            line["verdict"] or "–",
         )
         for line in lines
     ]

@@ -114,6 +114,7 @@ def merge_command(
             "--into", metavar="FOLDER", help="Target folder; default: --results-dir."
         ),
     ] = None,
+    figures: options.Figures = "png",
 ) -> None:
     """Join the results of several machines and write the tables.
 
@@ -122,7 +123,7 @@ def merge_command(
     from elmbench.runs.merge import merge_results
 
     target = target or state.results_dir
-    merged = merge_results(folders, target)
+    merged = merge_results(folders, target, figures)
     state.emit(merged)
     state.say(f"joined in {target}: {amount(merged['results'], 'result')}")
     state.say(*(f"written to {folder}" for folder in merged["tables"]))

@@ -16,6 +16,7 @@ from elmbench.execution.store import Store
 from elmbench.files import real_path
 from elmbench.report.result_files import write_results
 from elmbench.results.cells import needed_records
+from elmbench.results.folders import FigureFormat
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.profiles import resolve
 from elmbench.tasks.plan import Cell
@@ -24,7 +25,9 @@ from elmbench.tasks.plan import Cell
 _MOST_DIFFERENCES = 12
 
 
-def merge_results(folders: list[Path], into: Path) -> dict[str, Any]:
+def merge_results(
+    folders: list[Path], into: Path, figure_format: FigureFormat = "png"
+) -> dict[str, Any]:
     """Merge the results of some folders into another one, which may hold results already, and write
     the tables.
 
@@ -60,10 +63,13 @@ def merge_results(folders: list[Path], into: Path) -> dict[str, Any]:
                 for name, profile in sorted(target.tables())
                 if name in catalogue
             ]
-            tables = [
-                str(write_results(resolve(file, profile), target, into).folder)
+            written = [
+                write_results(
+                    resolve(file, profile), target, into, figure_format=figure_format
+                )
                 for file, profile in files
             ]
+            tables = [str(results.folder) for results in written]
     finally:
         target.close()
     unknown = sorted(name for name, _ in target.tables() if name not in catalogue)

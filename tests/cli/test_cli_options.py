@@ -171,6 +171,7 @@ def test_help_of_every_command_fits_80_columns(
     result = elmbench(*command.split(), flag)
     assert result.err == ""
     assert f"Usage: elmbench {command}".strip() in result.out
+    assert "{" not in result.out.splitlines()[0]
     assert max(map(len, result.out.splitlines())) <= 80
     # A terminal as tall as a screen.
     assert command != "compare" or len(result.out.splitlines()) <= 50

@@ -10,6 +10,7 @@ from made_cells import predictions_of_mcc
 
 from elmbench.errors import ElmbenchError
 from elmbench.execution.store import Store
+from elmbench.report.result_files import write_results
 from elmbench.runs.merge import merge_results
 from elmbench.runs.planning import make_plan
 from elmbench.specs.catalogue import find_experiment, load_catalogue
@@ -131,6 +132,20 @@ def test_two_machines_make_one_table(fill: Fill, tmp_path: Path) -> None:
     assert (merged["results"], merged["damaged"]) == (6, 1)
     with pytest.raises(ElmbenchError, match="nothing holds no results of a run"):
         merge_results([a, tmp_path / "nothing"], tmp_path / "d")
+
+
+def test_figures_are_written_in_the_format_that_is_asked_for(
+    fill: Fill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    formats = []
+
+    def write(*words: Any, figure_format: str) -> Any:
+        formats.append(figure_format)
+        return write_results(*words)
+
+    monkeypatch.setattr("elmbench.runs.merge.write_results", write)
+    merge_results([fill("a")], tmp_path / "b", "svg")
+    assert formats == ["svg"]
 
 
 def test_of_what_both_have_the_first_result_stays(fill: Fill, tmp_path: Path) -> None:
