@@ -24,7 +24,11 @@ from elmbench.numerics.nodes.hidden_layer import (
     hidden_layer,
     layer_blocks,
 )
-from elmbench.numerics.nodes.output_weights import many_weights, output_weights
+from elmbench.numerics.nodes.output_weights import (
+    Network,
+    many_weights,
+    output_weights,
+)
 
 CONSTANT_LAYER = (
     "the hidden layer yields the same values for every training row, so there is nothing to tell "
@@ -175,7 +179,8 @@ class _ELM(HiddenNodesMixin, PathMixin):
         for fold in node_folds(grid):
             numbers = [number for number, _ in fold.members]
             networks = [
-                (int(model.n_hidden), 1.0 / model.C) for _, model in fold.members
+                Network(size=int(model.n_hidden), ridge=1.0 / model.C)
+                for _, model in fold.members
             ]
             solutions = many_weights(
                 grid.X[fold.train],

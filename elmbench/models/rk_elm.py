@@ -3,8 +3,8 @@ of Deng et al.
 """
 
 from abc import abstractmethod
-from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, ClassVar
@@ -123,33 +123,55 @@ class CentresMixin(PathMixin):
         equations = normal_equations(blocks, len(gammas), centres.shape[0], T, scale)
         networks = _solve_networks(models, gammas, equations, grid.solvers)
 
-        parts: dict[int, list[NDArray[Any]]] = {i: [] for i in models}
-        doubtful: set[int] = set()
+        outputs = _GroupOutputs(grid, decode)
         test_blocks = kernel_blocks(kernel, grid.X[test], centres, centre_gammas)
         for _, g, kernel_rows in test_blocks:
             for network in networks[g]:
-                n_ridges = network.n_ridges
-                outputs = kernel_rows[:, : network.size] @ network.beta
-                bounds = network.output_bounds(kernel_rows)
-                holds = grid.holds(outputs, n_ridges, bounds)
-                columns = np.hsplit(outputs, n_ridges)
-                for group, part, accepted in zip(
-                    network.groups, columns, holds, strict=True
-                ):
-                    first = group[0]
-                    parts[first].append(decode(part))
-                    if not accepted:
-                        doubtful.add(first)
-
+                outputs.add(network, kernel_rows)
         for network in chain.from_iterable(networks):
             for group in network.groups:
-                first = group[0]
-                if first in doubtful:
-                    labels = grid.fitted_outputs(first, fold)
-                else:
-                    labels = np.concatenate(parts[first])
+                values = outputs.of(group, fold)
                 for i in group:
-                    yield i, fold, labels
+                    yield i, fold, values
+
+
+class _GroupOutputs:
+    """The outputs of groups of equal models on one fold, collected from blocks of the test rows.
+
+    They are decoded block by block, so that real outputs of all rows are never held.
+    """
+
+    def __init__(
+        self, grid: CandidateGrid, decode: Callable[[Array], NDArray[Any]]
+    ) -> None:
+        self._grid = grid
+        self._decode = decode
+        # A group goes by the number of its first model.
+        self._parts: dict[int, list[NDArray[Any]]] = defaultdict(list)
+        self._doubtful: set[int] = set()
+
+    def add(self, network: "_SolvedNetwork", kernel_rows: Array) -> None:
+        """Add the outputs K beta of a network for a block of rows of the kernel."""
+        n_ridges = network.n_ridges
+        outputs = kernel_rows[:, : network.size] @ network.beta
+        bounds = network.output_bounds(kernel_rows)
+        holds = self._grid.holds(outputs, n_ridges, bounds)
+        parts = np.hsplit(outputs, n_ridges)
+        for (first, *_), part, accepted in zip(
+            network.groups, parts, holds, strict=True
+        ):
+            self._parts[first].append(self._decode(part))
+            if not accepted:
+                self._doubtful.add(first)
+
+    def of(self, group: list[int], fold: int) -> NDArray[Any]:
+        """Return the outputs of a group for all test rows: those of a fit if round-off may change
+        a label.
+        """
+        first = group[0]
+        if first in self._doubtful:
+            return self._grid.fitted_outputs(first, fold)
+        return np.concatenate(self._parts[first])
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,9 @@
 """Paths over the grids of models that solve a kernel system, such as K-ELM."""
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ from numpy.typing import NDArray
 
 from elmbench.models.base.paths import CandidateGrid
 from elmbench.models.base.weights import weight_key
-from elmbench.numerics.arrays import EPS, Array, Indices
+from elmbench.numerics.arrays import EPS, Array, Indices, Rows
 from elmbench.numerics.error_bounds import (
     direct_residuals,
     kernel_round_off,
@@ -222,47 +224,113 @@ def _matrix_path(
 ) -> Outputs:
     """Yield the outputs of candidates with any kernels and weights.
 
-    Candidates with the same matrix are solved together, those with a linear kernel in the features
-    where a fit is. The others take three matrices of 8 m^2 bytes for m training rows, two with a
-    kernel that is not `Kernel.is_plain`: distances serve every `gamma`.
+    Candidates with the same matrix are solved together.
     """
     if not kernels:
         return
-    for fold, (train, test) in enumerate(grid.folds):
-        X = grid.X[train]
-        X_test = grid.X[test]
+    for number, (train, test) in enumerate(grid.folds):
         T, decode = grid.encode(train)
-        n = len(train)
-        room = np.empty((n, n), order="F")
-        distances: Array | None = None
+        fold = _SeparateFold(
+            X=grid.X[train],
+            X_test=grid.X[test],
+            T=T,
+            centred=centred,
+            solvers=grid.solvers,
+        )
         for group in _group_candidates(grid, train, kernels):
-            kernel = group.kernel
-            ridges = group.ridges
-            n_ridges = len(ridges)
-            if solves_in_features(kernel, X):
-                features = FeatureSystem(X, T, group.scale, centred=centred)
-                weights, intercepts = features.weights(ridges)
-                products = np.asarray(X_test @ weights)
-                residuals = np.zeros(n_ridges)
-                grid.solvers["features"] += n_ridges
-            else:
-                if not kernel.is_plain(X):
-                    K = kernel.matrix(X, out=room)
-                else:
-                    if distances is None:
-                        memory = np.empty_like(room)
-                        distances = squared_distances(X, out=memory)
-                    K = rbf_from_distances(distances, kernel.gamma, out=room)
-                system = KernelSystem(K, T, group.scale, centred=centred)
-                B = system.right_hand_sides
-                norm = float(np.linalg.norm(K))
-                Z = ridge_solutions(K, B, ridges, grid.solvers, kernel.is_definite)
-                intercepts, beta = system.coefficients(Z)
-                products = kernel.product(X_test, X, beta)
-                residuals = direct_residuals(Z, ridges, norm)
-            outputs = products + intercepts
-            accepted = grid.holds(outputs, n_ridges, least=residuals)
-            yield from grid.results(group.members, fold, outputs, decode, accepted)
+            outputs, residuals = fold.solve(group)
+            members = group.members
+            accepted = grid.holds(outputs, len(members), least=residuals)
+            yield from grid.results(members, number, outputs, decode, accepted)
+
+
+@dataclass(frozen=True)
+class _SeparateFold:
+    """A fold whose kernel matrices serve no other fold.
+
+    They take three matrices of 8 m^2 bytes for m training rows, two with a kernel that is not
+    `Kernel.is_plain`: distances serve every `gamma`.
+
+    Attributes
+    ----------
+    X, X_test : ndarray or CSR matrix
+        The training rows and the test rows.
+    T : ndarray of shape (m, k)
+        Targets.
+    centred : bool
+        True if the models have intercepts.
+    solvers : Counter
+        The uses of each solver.
+    """
+
+    X: Rows
+    X_test: Rows
+    T: Array
+    centred: bool
+    solvers: Counter[str]
+
+    def solve(self, group: _KernelGroup) -> tuple[Array, Array]:
+        """Return the outputs for the test rows, (n_test, p * k), and bounds of the residuals, for
+        all ridges of a group; a linear kernel is solved in the features where a fit is.
+        """
+        if solves_in_features(group.kernel, self.X):
+            return self._solve_in_features(group)
+        return self._solve_matrix(group)
+
+    def _solve_in_features(self, group: _KernelGroup) -> tuple[Array, Array]:
+        """Return X_test w + b for the weights w of the features, without residuals."""
+        ridges = group.ridges
+        n_ridges = len(ridges)
+        system = FeatureSystem(
+            X=self.X,
+            T=self.T,
+            scale=group.scale,
+            centred=self.centred,
+        )
+        weights, intercepts = system.weights(ridges)
+        products = np.asarray(self.X_test @ weights)
+        self.solvers["features"] += n_ridges
+        no_residuals = np.zeros(n_ridges)
+        return products + intercepts, no_residuals
+
+    def _solve_matrix(self, group: _KernelGroup) -> tuple[Array, Array]:
+        """Return K_test beta + b for the coefficients beta of the training rows."""
+        kernel = group.kernel
+        ridges = group.ridges
+        K = self._kernel_matrix(kernel)
+        system = KernelSystem(
+            K=K,
+            T=self.T,
+            scale=group.scale,
+            centred=self.centred,
+        )
+        norm = float(np.linalg.norm(K))
+        Z = ridge_solutions(
+            A=K,
+            B=system.right_hand_sides,
+            ridges=ridges,
+            solvers=self.solvers,
+            definite=kernel.is_definite,
+        )
+        intercepts, beta = system.coefficients(Z)
+        products = kernel.product(self.X_test, self.X, beta)
+        return products + intercepts, direct_residuals(Z, ridges, norm)
+
+    def _kernel_matrix(self, kernel: Kernel) -> Array:
+        """Return the kernel matrix of the training rows, in memory that the next one overwrites."""
+        if kernel.is_plain(self.X):
+            return rbf_from_distances(self._distances, kernel.gamma, out=self._memory)
+        return kernel.matrix(self.X, out=self._memory)
+
+    @cached_property
+    def _memory(self) -> Array:
+        n = len(self.T)
+        return np.empty((n, n), order="F")
+
+    @cached_property
+    def _distances(self) -> Array:
+        """The squared distances between the training rows, for all `gamma`."""
+        return squared_distances(self.X, out=np.empty_like(self._memory))
 
 
 # --- A kernel matrix for all folds

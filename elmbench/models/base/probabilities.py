@@ -64,17 +64,25 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if folds is None:
             splitter = StratifiedKFold(_FOLDS, shuffle=True, random_state=0)
             folds = list(splitter.split(X, y))
-        parts = list(self._parts(X, y, sample_weight, folds))
-        scores = [self._scores(model, _rows(X, test)) for model, test in parts]
-        rows = np.concatenate([test for _, test in parts])
-        labels = y[rows]
-        codes = np.searchsorted(self.classes_, labels)
-        weights = None
-        if sample_weight is not None:
-            weights = np.asarray(sample_weight)[rows]
-        all_scores = np.concatenate(scores)
-        self.sigmoids_ = fitted_sigmoids(all_scores, codes, weights)
+        self._fit_sigmoids(X, y, sample_weight, folds)
         return self
+
+    def _fit_sigmoids(
+        self, X: Any, y: NDArray[Any], weights: Any, folds: Iterable[tuple[Any, Any]]
+    ) -> None:
+        """Fit the sigmoids to decision values of classifiers for rows that these did not learn."""
+        all_rows = []
+        all_scores = []
+        for model, test in self._parts(X, y, weights, folds):
+            scores = self._scores(model, _rows(X, test))
+            all_rows.append(test)
+            all_scores.append(scores)
+        rows = np.concatenate(all_rows)
+        codes = np.searchsorted(self.classes_, y[rows])
+        if weights is not None:
+            weights = np.asarray(weights)[rows]
+        scores = np.concatenate(all_scores)
+        self.sigmoids_ = fitted_sigmoids(scores, codes, weights)
 
     def predict(self, X: Any) -> Any:
         """Return the labels that the classifier predicts."""

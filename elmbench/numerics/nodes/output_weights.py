@@ -4,6 +4,7 @@ in blocks of rows.
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, qr, qr_multiply, solve_triangular
@@ -24,6 +25,20 @@ Layer = Callable[[Rows], Array]
 """A hidden layer: from rows, dense or CSR, to new arrays with the outputs of its nodes, of shape
 (n, L).
 """
+
+
+class Network(NamedTuple):
+    """The first hidden nodes of a layer with a ridge.
+
+    Attributes
+    ----------
+    size : int
+        Number of nodes.
+    ridge : float
+    """
+
+    size: int
+    ridge: float
 
 
 def output_weights(
@@ -54,7 +69,7 @@ def many_weights(
     X: Rows,
     T: Array,
     layer: Layer,
-    networks: list[tuple[int, float]],
+    networks: list[Network],
     solvers: Counter[str],
     scale: Array | None = None,
 ) -> Iterator[tuple[list[int], Array]]:
@@ -65,29 +80,26 @@ def many_weights(
     for each ridge serves all of them. For larger ones, HH' is extended from one number of nodes to
     the next, for all ridges.
 
-    `layer` is that of the largest network, `networks` are numbers of nodes and ridges. `solvers`
-    counts the method of each network. Yields the positions of p networks, and their weights of
-    shape (L, p * k), the k columns of the first network first, for the L nodes of the largest: zero
-    beyond the nodes of each.
+    `layer` is that of the largest network. `solvers` counts the method of each network. Yields the
+    positions of p networks, and their weights of shape (L, p * k), the k columns of the first
+    network first, for the L nodes of the largest: zero beyond the nodes of each.
     """
     n_rows = X.shape[0]
     by_ridge, by_size = _group_networks(networks, n_rows)
     if by_ridge:
         # H'H of the largest of them, and one Cholesky factor for each ridge.
-        largest = max(size for size, _ in networks if size <= n_rows)
+        narrow = [network for network in networks if network.size <= n_rows]
+        largest = max(network.size for network in narrow)
         gram, moments = _layer_equations(X, T, layer, largest, scale)
         for ridge, positions in by_ridge.items():
-            same_ridge = [networks[i] for i in positions]
-            sizes = [size for size, _ in same_ridge]
+            sizes = [networks[i].size for i in positions]
             weights = _leading_weights(gram, moments, sizes, ridge, solvers)
             yield positions, weights
     if by_size:
         # HH' of one size after the other, with all of their ridges.
         ridges = {}
         for size, positions in by_size.items():
-            same_size = [networks[i] for i in positions]
-            ridges_of_size = [ridge for _, ridge in same_size]
-            ridges[size] = np.array(ridges_of_size)
+            ridges[size] = np.array([networks[i].ridge for i in positions])
         H = scaled_rows(layer(X), scale)
         targets = scaled_rows(T, scale)
         for size, weights in _wide_weights(H, targets, ridges, solvers):
@@ -95,18 +107,18 @@ def many_weights(
 
 
 def _group_networks(
-    networks: list[tuple[int, float]], n_rows: int
+    networks: list[Network], n_rows: int
 ) -> tuple[dict[float, list[int]], dict[int, list[int]]]:
     """Return the positions of the networks with at most as many nodes as rows, by ridge, and those
     of the larger ones, by number of nodes.
     """
     by_ridge: dict[float, list[int]] = {}
     by_size: dict[int, list[int]] = {}
-    for i, (size, ridge) in enumerate(networks):
-        if size <= n_rows:
-            positions = by_ridge.setdefault(ridge, [])
+    for i, network in enumerate(networks):
+        if network.size <= n_rows:
+            positions = by_ridge.setdefault(network.ridge, [])
         else:
-            positions = by_size.setdefault(size, [])
+            positions = by_size.setdefault(network.size, [])
         positions.append(i)
     return by_ridge, by_size
 
