@@ -170,14 +170,13 @@ def _compare_metrics(
     has_no_values = all(pd.isna(old[metric]) for metric in metrics)
     if has_no_values and old["params"] != new["params"]:
         yield _unequal("params", old, new)
-    words = f"{relative:.1e} relative"
     tolerances = {}
     for name in metrics:
         if name in points:
             tolerances[name] = _POINT
-        else:
-            allowed = relative * abs(_real(old, name))
-            tolerances[name] = Tolerance(allowed, words)
+            continue
+        size = abs(_real(old, name))
+        tolerances[name] = Tolerance(relative * size, f"{relative:.1e} relative")
     yield from _compare_numbers(old, new, tolerances)
 
 

@@ -70,8 +70,10 @@ class _Results:
         lines = summary[is_default & is_selected]
         self._models = _distinct(lines, ["dataset", "model"])
         # If some cells were stopped or have not run, the remaining ones may be the easier folds.
-        is_complete = (lines["ended"] == COMPLETE) & lines["mean"].notna()
-        self._complete = _distinct(lines[is_complete], ["dataset", "model", "metric"])
+        ended_ok = lines["ended"] == COMPLETE
+        has_mean = lines["mean"].notna()
+        complete = lines[ended_ok & has_mean]
+        self._complete = _distinct(complete, ["dataset", "model", "metric"])
         # Several comparisons ask for the same values.
         self._values: dict[tuple[Key, Measure], _Values] = {}
 
@@ -128,9 +130,10 @@ class _Results:
         if (dataset, model, measure.column) not in self._complete:
             return _Values(pd.Series(dtype=float))
         group = self._group(dataset, model)
-        if (group, measure) not in self._values:
-            self._values[group, measure] = self._read_values(group, measure)
-        return self._values[group, measure]
+        key = (group, measure)
+        if key not in self._values:
+            self._values[key] = self._read_values(group, measure)
+        return self._values[key]
 
     def _read_values(self, group: Key, measure: Measure) -> _Values:
         cells = self._cells.columns(group)
@@ -226,11 +229,10 @@ def _decided(outcome: ClaimOutcome, findings: list[SignificanceResult]) -> Claim
 
 def _subject(decisive: SignificanceResult, findings: list[SignificanceResult]) -> str:
     """Return the names in the subject of the decisive test that other tests do not share."""
-    names_of_tests = zip(*(finding.subject for finding in findings), strict=True)
     names = []
-    for name, names_of_all in zip(decisive.subject, names_of_tests, strict=True):
-        differs = set(names_of_all) > {name}
-        if name and differs:
+    for i, name in enumerate(decisive.subject):
+        names_of_tests = {finding.subject[i] for finding in findings}
+        if name and len(names_of_tests) > 1:
             names.append(name)
     return ", ".join(names)
 

@@ -56,32 +56,39 @@ def distortions(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
         yield Distortion(_MODELS_EXCHANGED, exchanged)
     yield from _exchanged_datasets(rows)
     if any(len(row.models) > 1 for row in rows):
-        best = _best_printed(metric, rows)
-        margins = 2 if less_is_better(metric) else -2
-        lowered = [_with_shifted_rivals(row, best, margins) for row in rows]
-        yield Distortion(_RIVALS_LOWERED, lowered)
-        if any(row.clear_pairs for row in rows):
-            doubled = [_with_doubled_differences(row) for row in rows]
-            yield Distortion(_DIFFERENCES_DOUBLED, doubled)
+        yield from _changed_differences(metric, rows)
     for margins in (2, -2):
-        shifted = [
-            row.with_published(row.published + margins * row.margins) for row in rows
-        ]
+        shifted = [_shifted(row, margins) for row in rows]
         yield Distortion(_ALL_SHIFTED, shifted)
     models = dict.fromkeys(model for row in rows for model in row.models)
     for model in models:
-        yield Distortion(_NOISE, [_with_noise(row, model) for row in rows])
+        noisy = [_with_noise(row, model) for row in rows]
+        yield Distortion(_NOISE, noisy)
+
+
+def _changed_differences(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
+    """Yield the prints with worse rivals of the best model, and with doubled differences."""
+    best = _best_printed(metric, rows)
+    margins = 2 if less_is_better(metric) else -2
+    lowered = [_with_shifted_rivals(row, best, margins) for row in rows]
+    yield Distortion(_RIVALS_LOWERED, lowered)
+    if any(row.clear_pairs for row in rows):
+        doubled = [_with_doubled_differences(row) for row in rows]
+        yield Distortion(_DIFFERENCES_DOUBLED, doubled)
+
+
+def _shifted(row: Row, margins: float) -> Row:
+    """Return a row in which all published values are larger by a number of margins."""
+    return row.with_published(row.published + margins * row.margins)
 
 
 def _exchanged(row: Row, first: str, second: str) -> Row:
     """Return a row in which two models have each other's published value."""
     if not {first, second} <= set(row.models):
         return row
-    i = row.models.index(first)
-    j = row.models.index(second)
+    positions = [row.models.index(first), row.models.index(second)]
     published = row.published.copy()
-    published[i] = row.published[j]
-    published[j] = row.published[i]
+    published[positions] = published[positions[::-1]]
     return row.with_published(published)
 
 
@@ -129,12 +136,13 @@ def _with_noise(row: Row, model: str) -> Row:
     if model not in row.models:
         return row
     i = row.models.index(model)
-    spread = max(float(np.ptp(row.published)), 2 * float(row.margins[i]))
+    spread = float(np.ptp(row.published))
+    least_spread = 2 * float(row.margins[i])
     rng = generator("noise", row.dataset, model)
     sign = rng.choice((-1.0, 1.0))
     share = rng.uniform(0.5, 1)
     published = row.published.copy()
-    published[i] += sign * share * spread
+    published[i] += sign * share * max(spread, least_spread)
     return row.with_published(published)
 
 
@@ -150,15 +158,14 @@ class Noticed:
 def notice_distortions(metric: str, rows: Sequence[Row]) -> list[Noticed]:
     """Return for each kind of distortion how many change the verdict on a table."""
     original = findings_of(judge_measures(metric, rows))
-    by_kind: dict[str, list[bool]] = {kind: [] for kind in KINDS}
+    n: Counter[str] = Counter()
+    noticed: Counter[str] = Counter()
     for distortion in distortions(metric, rows):
         verdict = judge_measures(metric, distortion.rows)
-        is_noticed = findings_of(verdict) != original
-        by_kind[distortion.kind].append(is_noticed)
+        n[distortion.kind] += 1
+        noticed[distortion.kind] += findings_of(verdict) != original
     return [
-        Noticed(kind, n=len(noticed), noticed=sum(noticed))
-        for kind, noticed in by_kind.items()
-        if noticed
+        Noticed(kind, n=n[kind], noticed=noticed[kind]) for kind in KINDS if n[kind]
     ]
 
 

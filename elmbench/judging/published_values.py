@@ -74,16 +74,14 @@ def _comparable_times(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     """Return the lines with our time and a published one, of models and data sets that are
     compared.
     """
-    has_both = (
-        (lines["ended"] == "ok") & (lines["published"] > 0) & lines["mean"].notna()
-    )
-    lines = lines[has_both]
-    is_compared = lines["dataset"].map(resolved.compares).astype(bool)
-    is_ours = [
-        resolved.stand_in(column, dataset) is not None
-        for column, dataset in zip(lines["model"], lines["dataset"], strict=True)
-    ]
-    return lines[is_compared & ~np.array(is_ours, dtype=bool)]
+    ended_ok = lines["ended"] == "ok"
+    is_published = lines["published"] > 0
+    lines = lines[ended_ok & is_published & lines["mean"].notna()]
+    is_compared = []
+    for model, dataset in zip(lines["model"], lines["dataset"], strict=True):
+        is_stand_in = resolved.stand_in(model, dataset) is not None
+        is_compared.append(resolved.compares(dataset) and not is_stand_in)
+    return lines[np.array(is_compared, dtype=bool)]
 
 
 def _agreement_of_times(metric: str, times: pd.DataFrame) -> TimesAgreement:
@@ -161,7 +159,8 @@ def missing_runs(lines: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     if too_few.empty:
         return pd.DataFrame(columns=["dataset", "model", "more_runs", "minutes"])
     needed = cells[cells["dataset"].isin(too_few["dataset"])]
-    seconds = needed.groupby(model)[TIMES].sum().sum(axis="columns").rename("seconds")
+    times = needed.groupby(model)[TIMES].sum()
+    seconds = times.sum(axis="columns").rename("seconds")
     too_few = too_few.join(seconds, on=model)
     runs = too_few["runs"].astype(int)
     more_runs = FEWEST_RUNS - runs

@@ -335,8 +335,8 @@ def draw_critical_differences(
     # Each bar takes half a row at the top; below, each row has two models.
     top = len(bars) / 2
     _draw_rank_axis(axes, n_models, bottom=top + half + 0.5)
-    for i, (first, last) in enumerate(bars):
-        y = (i + 1) / 2
+    for number, (first, last) in enumerate(bars, start=1):
+        y = number / 2
         axes.plot([first - 0.05, last + 0.05], [y, y], color="black", linewidth=3)
     _draw_models(axes, comparison.ranks, top)
     axes.set_title(f"{title}\n{comparison.subtitle}", fontsize="medium")

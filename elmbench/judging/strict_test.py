@@ -42,8 +42,12 @@ def strict_tests(
 
     Reruns are simulated once for all tests.
     """
-    selected = [row.select(row.n_runs >= FEWEST_RUNS) for row in rows]
-    chosen = [row for row in selected if row.models]
+    chosen = []
+    for row in rows:
+        has_interval = row.n_runs >= FEWEST_RUNS
+        with_interval = row.select(has_interval)
+        if with_interval.models:
+            chosen.append(with_interval)
     if not chosen:
         return ()
     reruns = [_simulate(row) for row in chosen]

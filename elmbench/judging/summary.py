@@ -147,11 +147,12 @@ def _group_lines(
     group: Key, ending: str, measured: MeasuredCells, claimed: Collection[str] | None
 ) -> Iterator[SummaryLine]:
     """Yield the lines of a group, one for each of `_shown_measures`."""
+    computed = measured.summary_lines
     for measure in _shown_measures(group, ending, measured, claimed):
         key = (group, measure)
-        if key not in measured.summary_lines:
-            measured.summary_lines[key] = _line(group, measure, ending, measured)
-        yield measured.summary_lines[key]
+        if key not in computed:
+            computed[key] = _line(group, measure, ending, measured)
+        yield computed[key]
 
 
 def _shown_measures(
@@ -164,12 +165,16 @@ def _shown_measures(
     """
     published = measured.resolved.published
     dataset, model, *_ = group
-    for i, measure in enumerate(measured.table.measures(dataset, model)):
-        is_required = i == 0 or (dataset, model, measure.column) in published
-        is_named = claimed is None or measure.column in claimed
-        if not is_required and not is_named:
+    measures = measured.table.measures(dataset, model)
+    for measure in measures:
+        is_published = (dataset, model, measure.column) in published
+        if is_published or measure is measures[0]:
+            yield measure
             continue
-        if is_required or ending != COMPLETE or _has_value(group, measure, measured):
+        is_left_out = claimed is not None and measure.column not in claimed
+        if is_left_out:
+            continue
+        if ending != COMPLETE or _has_value(group, measure, measured):
             yield measure
 
 
@@ -309,11 +314,13 @@ def _is_comparable(group: Key, measured: MeasuredCells) -> bool:
     that leaks.
     """
     dataset, model, _, reading = group
-    if measured.resolved.stand_in(model, dataset) is not None:
+    resolved = measured.resolved
+    if resolved.stand_in(model, dataset) is not None:
         return False
-    choices = measured.resolved.file.paper.read_label(reading)
-    leaks = any(choice.leaks for choice in choices)
-    return not leaks and not measured.resolved.cuts(dataset)
+    choices = resolved.file.paper.read_label(reading)
+    if any(choice.leaks for choice in choices):
+        return False
+    return not resolved.cuts(dataset)
 
 
 def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:

@@ -381,10 +381,11 @@ class Order:
         same: Counter[str] = Counter()
         decided: Counter[str] = Counter()
         for pair in self.pairs:
+            n_decided = pair.same + pair.opposite
             for model in pair.models:
                 same[model] += pair.same
-                decided[model] += pair.same + pair.opposite
-        return {model: (same[model], decided[model]) for model in decided}
+                decided[model] += n_decided
+        return {model: (same[model], n) for model, n in decided.items()}
 
 
 def compare_order(rows: Sequence[Row]) -> Order:

@@ -14,6 +14,7 @@ from elmbench.specs.experiments import Experiment
 from elmbench.specs.files import SpecPart, parse_spec
 from elmbench.specs.measures import FACTS, UNJUDGED, Measure
 from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import Task
 from elmbench.specs.published import ALL, PublishedValue
 from elmbench.tables.drawing import Figure, default_cells_by_model, figure_bytes
 from elmbench.tables.result_table import Column, Entry, Line, Note
@@ -100,6 +101,15 @@ class TableKind(ABC):
         """The experiment as this profile and these readings run it."""
         return self.experiment.spec
 
+    @property
+    def tasks(self) -> list[Task]:
+        """The tasks of the data sets, each once, in alphabetical order."""
+        return sorted({spec.task for spec in self.experiment.datasets.values()})
+
+    def task_of(self, dataset: str) -> Task:
+        """Return the task of a data set."""
+        return self.experiment.dataset(dataset).task
+
     def check(self) -> None:
         """Raise ValueError, with the wrong and the expected value, if this kind cannot show its
         experiment.
@@ -138,18 +148,16 @@ class TableKind(ABC):
         """Return the measures that have a column in `cells.csv`; `extra` are models beside the
         table's own columns.
         """
-        datasets = self.experiment.datasets.values()
-        tasks = sorted({dataset.task for dataset in datasets})
-        always = [name for task in tasks for name in columns(task)]
         protocol = self.spec.protocol
-        table_metrics = [name for task in tasks for name in protocol.metrics_for(task)]
-        for dataset in datasets:
+        always: list[str] = []
+        table_metrics: list[str] = []
+        for task in self.tasks:
+            always += columns(task)
+            table_metrics += protocol.metrics_for(task)
+        for dataset in self.experiment.datasets.values():
             table_metrics += protocol.metrics_for(dataset.task, dataset.name)
-        return [
-            Measure(name)
-            for name in dict.fromkeys((*always, *table_metrics))
-            if name != PREQUENTIAL
-        ]
+        names = dict.fromkeys([*always, *table_metrics])
+        return [Measure(name) for name in names if name != PREQUENTIAL]
 
     def summarised_cells(self, cells: DataFrame) -> DataFrame:
         """Return the lines that `summary.csv` summarises: the cells, or lines derived from them.
@@ -192,7 +200,8 @@ class TableKind(ABC):
         """
         for (dataset, model), group in cells.groupby(["dataset", "model"], sort=False):
             all_ok = (group["status"] == "ok").all()
-            if all_ok and self.is_complete(str(dataset), group["run"].tolist()):
+            runs = group["run"].tolist()
+            if all_ok and self.is_complete(str(dataset), runs):
                 yield str(dataset), str(model), group
 
     def last_place(self, published: PublishedValue) -> float:
@@ -210,7 +219,9 @@ class TableKind(ABC):
         if counts_rows(measure.metric) or measure.metric in FACTS:
             return 0
         if published is not None and published.value is not None:
-            return max(0, -math.floor(math.log10(self.last_place(published)))) + 1
+            last_place = self.last_place(published)
+            printed_places = max(0, -math.floor(math.log10(last_place)))
+            return printed_places + 1
         return 3
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:

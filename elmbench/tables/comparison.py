@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -34,7 +33,7 @@ from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.published import ALL
 from elmbench.tables.base import DATASET, MODEL, DataFrame, Entry, TableKind
-from elmbench.tables.drawing import default_cells
+from elmbench.tables.drawing import cells_ended_ok, common_value, default_cells
 from elmbench.tables.metrics import missing_metrics
 from elmbench.tables.number_texts import p_text, quantity
 from elmbench.tables.result_table import QUESTION, Column, Line, Note
@@ -92,9 +91,9 @@ class ComparisonTable(TableKind):
     def measures(self, dataset: str, model: str) -> list[Measure]:
         if dataset == ALL:
             return [Measure(RANK)]
-        task = self.experiment.dataset(dataset).task
-        metrics = self.spec.protocol.metrics_for(task, dataset)
-        return [Measure(name) for name in (*metrics, RANK, P, *_TIMES, "n_units")]
+        metrics = self.spec.protocol.metrics_for(self.task_of(dataset), dataset)
+        names = (*metrics, RANK, P, *_TIMES, "n_units")
+        return [Measure(name) for name in names]
 
     def summarised_cells(self, cells: DataFrame) -> DataFrame:
         """Return the cells with the rank and the p-value of their model, and the average ranks over
@@ -103,28 +102,30 @@ class ComparisonTable(TableKind):
         import pandas as pd
 
         groups = cells.groupby(["dataset", "select"], sort=False)
-        parts = [self._ranked(group, str(dataset)) for (dataset, _), group in groups]
-        table = (
-            pd.concat(parts) if parts else cells.assign(**{RANK: math.nan, P: math.nan})
-        )
-        default = table[table["reading"] == ""]
-        by_model = default.groupby(["select", "model", "dataset"], sort=False)
-        ranks = by_model[RANK].first().unstack()
-        # The average rank of each model that is ranked on every one of several data sets.
-        means = ranks.dropna().mean(axis=1).rename(RANK).reset_index()
-        if len(ranks.columns) < 2 or not len(means):
-            return table.reset_index(drop=True)
-        over_all = means.assign(dataset=ALL, run=0, fold=0, reading="", status="ok")
-        return pd.concat([table, over_all], ignore_index=True)
+        parts = []
+        for (dataset, _), group in groups:
+            ranked = self._ranked(group, str(dataset))
+            parts.append(ranked)
+        if not parts:
+            unranked = cells.assign(**{RANK: math.nan, P: math.nan})
+            return unranked.reset_index(drop=True)
+        table = pd.concat(parts, ignore_index=True)
+        averages = _average_rank_cells(table)
+        if averages is None:
+            return table
+        return pd.concat([table, averages], ignore_index=True)
 
     def _ranked(self, cells: DataFrame, dataset: str) -> DataFrame:
         """Return the cells of one data set with the rank and the p-value of their model."""
-        scores = self._scores(cells, self.experiment.metric_of(dataset))
-        scores = rivals_of(scores, self.experiment)
-        best = next(iter(self._order_in_cells(cells, scores).models), "")
+        metric = self.experiment.metric_of(dataset)
+        all_scores = self._scores(cells, metric)
+        scores = rivals_of(all_scores, self.experiment)
+        order = self._order_in_cells(cells, scores)
+        best = order.models[0] if order.models else ""
         test_share = share_of_test_rows(dataset, self.experiment, cells)
         p = p_values(scores, test_share, best=best)
-        ranks = without_round_off(-scores.mean()).rank()
+        losses = without_round_off(-scores.mean())
+        ranks = losses.rank()
         model = cells["model"]
         return cells.assign(**{RANK: model.map(ranks), P: model.map(p)})
 
@@ -150,7 +151,7 @@ class ComparisonTable(TableKind):
         The first metric of each task comes first. On a data set, metrics of a different task are
         empty.
         """
-        tasks = [self.experiment.dataset(name).task for name in datasets]
+        tasks = [self.task_of(name) for name in datasets]
         metrics_by_data = [self.spec.protocol.metrics_for(task) for task in tasks]
         first = dict.fromkeys(metrics[0] for metrics in metrics_by_data)
         further = dict.fromkeys(
@@ -192,7 +193,8 @@ class ComparisonTable(TableKind):
             dummy_rank = _dummy_rank(means, weak_models)
             ranks = _shared_ranks(means)
         for model in self._display_order(means, order, dummy_rank):
-            line = _texts(models[model], means[model], _p_of(model, means, order))
+            p = _p_of(model, means, order)
+            line = _texts(models[model], means[model], p)
             line["dataset"] = title
             line["model"] = f"{model}{MARK}" if model in weak_models else model
             if model in ranks:
@@ -238,18 +240,21 @@ class ComparisonTable(TableKind):
         cannot separate.
         """
         for name, group in default_cells(cells).groupby("dataset", sort=False):
-            dataset = str(name)
-            metric = self.experiment.metric_of(dataset)
-            scores = self._scores(group, metric)
-            rivals = rivals_of(scores, self.experiment)
-            order = self._order_in_cells(group, rivals)
-            yield from self._question_of_metric(dataset, scores, metric, group)
-            yield from self._note_on_undefined(dataset, group, metric)
-            yield from _note_on_ties(dataset, metric, order)
-            yield from self._note_on_weak_models(dataset, scores)
-            yield from self._note_on_best(dataset, scores, order)
-            yield from self._note_on_power(dataset, group, rivals, order)
+            yield from self._notes_on_dataset(str(name), group)
         yield from missing_metrics(cells, self.experiment)
+
+    def _notes_on_dataset(self, dataset: str, cells: DataFrame) -> Iterator[Note]:
+        """Yield the notes on one data set."""
+        metric = self.experiment.metric_of(dataset)
+        scores = self._scores(cells, metric)
+        rivals = rivals_of(scores, self.experiment)
+        order = self._order_in_cells(cells, rivals)
+        yield from self._question_of_metric(dataset, scores, metric, cells)
+        yield from self._note_on_undefined(dataset, cells, metric)
+        yield from _note_on_ties(dataset, metric, order)
+        yield from self._note_on_weak_models(dataset, scores)
+        yield from self._note_on_best(dataset, scores, order)
+        yield from self._note_on_power(dataset, cells, rivals, order)
 
     def _question_of_metric(
         self, dataset: str, scores: DataFrame, metric: str, cells: DataFrame
@@ -300,10 +305,9 @@ class ComparisonTable(TableKind):
         """Return True if a few rows make most of the squared errors of the dummy."""
         if not {"mae", "rmse"} <= {*cells}:
             return False
-        errors = cells.loc[cells["model"].isin(self._dummies), ["mae", "rmse"]].astype(
-            float
-        )
-        means = errors.mean()
+        is_dummy = cells["model"].isin(self._dummies)
+        errors = cells.loc[is_dummy, ["mae", "rmse"]]
+        means = errors.astype(float).mean()
         return bool(means["rmse"] > _OUTLIERS * means["mae"])
 
     def _note_on_undefined(
@@ -331,9 +335,7 @@ class ComparisonTable(TableKind):
         """Yield the models that are no better than the dummy."""
         weak_models = self._not_above_dummy(scores.mean().to_dict(), "")
         if weak_models:
-            is_classification = (
-                self.experiment.dataset(dataset).task == "classification"
-            )
+            is_classification = self.task_of(dataset) == "classification"
             predicts = "the most frequent class" if is_classification else "the mean"
             yield Note(
                 "dummy",
@@ -349,12 +351,16 @@ class ComparisonTable(TableKind):
             return
         best = order.models[0]
         metric = order.metrics[0]
-        parts = [f"{best}, {metric} {quantity(order.means[best][metric], places=3)}"]
-        if best in self._not_above_dummy(scores.mean().to_dict(), ""):
+        mean = quantity(order.means[best][metric], places=3)
+        parts = [f"{best}, {metric} {mean}"]
+        mean_scores = scores.mean().to_dict()
+        if best in self._not_above_dummy(mean_scores, ""):
             parts.append("no better than the dummy")
-        if reason := order.advantages_of_best():
+        reason = order.advantages_of_best()
+        if reason:
             parts.append(reason)
-        yield Note("best", f"{dataset}: best: {'; '.join(parts)}")
+        remarks = "; ".join(parts)
+        yield Note("best", f"{dataset}: best: {remarks}")
 
     def _note_on_power(
         self, dataset: str, cells: DataFrame, rivals: DataFrame, order: ModelOrder
@@ -394,14 +400,15 @@ class ComparisonTable(TableKind):
         """Return the order of the models with a column of scores, from the cells of one data
         set.
         """
-        dataset = str(cells["dataset"].iloc[0])
+        dataset = common_value(cells, "dataset")
         metrics = metrics_of(dataset, self.experiment)
         measures = [name for name in (*metrics, SIZE, FIT_TIME) if name in cells]
-        ended_ok = cells[cells["status"] == "ok"]
-        averages = ended_ok.groupby("model")[measures].mean()
-        means: Any = averages.astype(float).to_dict("index")
-        ranked = [str(model) for model in scores]
-        return ModelOrder(metrics, {model: means[model] for model in ranked})
+        by_model = cells_ended_ok(cells).groupby("model")
+        averages: Any = by_model[measures].mean().astype(float)
+        means: dict[str, dict[str, float]] = {}
+        for model in scores:
+            means[str(model)] = averages.loc[model].to_dict()
+        return ModelOrder(metrics, means)
 
     def _not_above_dummy(self, means: Mapping[Any, float], metric: str) -> list[str]:
         """Return the models whose mean is no better than the dummy's; less is better for an error
@@ -419,6 +426,20 @@ class ComparisonTable(TableKind):
             for name, score in scores.items()
             if name not in self._dummies and score <= scores[dummy]
         ]
+
+
+def _average_rank_cells(cells: DataFrame) -> DataFrame | None:
+    """Return a cell with the average rank of each model that is ranked on every data set; None for
+    a single data set, or if there is no such model.
+    """
+    default = cells[cells["reading"] == ""]
+    by_model = default.groupby(["select", "model", "dataset"], sort=False)
+    ranks = by_model[RANK].first().unstack()
+    on_all = ranks.dropna()
+    if len(ranks.columns) < 2 or not len(on_all):
+        return None
+    means = on_all.mean(axis=1).rename(RANK).reset_index()
+    return means.assign(dataset=ALL, run=0, fold=0, reading="", status="ok")
 
 
 def _first_metrics(spec: Experiment, tasks: Iterable[str]) -> str:
@@ -449,12 +470,11 @@ def _shared_ranks(means: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
     """
     ranks = {model: mean[RANK] for model, mean in means.items() if RANK in mean}
     in_order = sorted(ranks.values())
-    counts = Counter(in_order)
     texts = {}
     for model, rank in ranks.items():
         place = in_order.index(rank) + 1
-        sign = "=" if counts[rank] > 1 else ""
-        texts[model] = f"{sign}{place}"
+        is_shared = in_order.count(rank) > 1
+        texts[model] = f"={place}" if is_shared else str(place)
     return texts
 
 

@@ -20,6 +20,8 @@ from elmbench.tables.base import (
 )
 from elmbench.tables.drawing import (
     ProperNames,
+    cells_ended_ok,
+    common_value,
     exponents_of,
     headline,
     line_styles,
@@ -127,16 +129,16 @@ class CurvesTable(TableKind):
         return models[column].grid if column in models else {}
 
     def values(self, extra: Iterable[str] = ()) -> list[Measure]:
-        datasets = self.experiment.datasets.values()
-        tasks = sorted({dataset.task for dataset in datasets})
         columns = [*self.spec.models, *extra]
         points: list[Measure] = []
-        for task, column in product(tasks, columns):
-            points.extend(self.points(column, task))
-        return list(dict.fromkeys(points))
+        for task in self.tasks:
+            for column in columns:
+                points += self.points(column, task)
+        distinct = dict.fromkeys(points)
+        return list(distinct)
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
-        return self.points(model, self.experiment.dataset(dataset).task)
+        return self.points(model, self.task_of(dataset))
 
     def heading(self) -> str:
         names = [_NAMES.get(name, name) for name in self.varied_params()]
@@ -167,7 +169,7 @@ class CurvesTable(TableKind):
     def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
         """Yield the points of a curve: the mean over the cells that ended ok."""
         for measure in self.measures(dataset, model):
-            values = self.values_of(cells[cells["status"] == "ok"], measure).dropna()
+            values = self.values_of(cells_ended_ok(cells), measure).dropna()
             if len(values):
                 point = {
                     "metric": measure.metric,
@@ -184,16 +186,16 @@ class CurvesTable(TableKind):
         varied = [name for name in ("dataset", "model") if len(set(points[name])) > 1]
         keys = varied or ["dataset"]
         points = ProperNames(self.experiment).rename_datasets(points)
-        curves = [
-            curve for _, curve in points.groupby(["dataset", "model"], sort=False)
-        ]
+        groups = points.groupby(["dataset", "model"], sort=False)
+        curves = [curve for _, curve in groups]
         if keys != ["model"]:
             # The legend lists the lines in the order of their right ends, from the top; models have
             # the order of the table.
             curves.sort(key=lambda curve: -curve["mean"].iloc[-1])
-        labels = [
-            ", ".join(str(curve[name].iloc[0]) for name in keys) for curve in curves
-        ]
+        labels = []
+        for curve in curves:
+            names = [common_value(curve, key) for key in keys]
+            labels.append(", ".join(names))
         styles = line_styles(labels)
         for number, (label, curve) in enumerate(zip(styles, curves, strict=True)):
             first_mark = number % 5 * len(curve) // 40
@@ -206,14 +208,14 @@ class CurvesTable(TableKind):
                 markevery=(first_mark, distance),
                 **styles[label],
             )
-        metric = points["metric"].iloc[0]
-        parameter = points["parameter"].iloc[0]
+        metric = common_value(points, "metric")
+        parameter = common_value(points, "parameter")
         axes.set(
             xlabel=words_for(parameter),
             ylabel=f"{words_for(metric)}, mean over test folds",
         )
         _scale_axis(axes, points["value"], is_C=parameter == "C")
-        detail = "" if "dataset" in keys else str(points["dataset"].iloc[0])
+        detail = "" if "dataset" in keys else common_value(points, "dataset")
         axes.set_title(headline(self.experiment, detail), fontsize="medium")
         axes.grid(alpha=0.3)
         figure.legend(loc="outside right upper", fontsize="small")

@@ -46,11 +46,10 @@ class DataFactsTable(TableKind):
         """Return the facts of a data set, without those that follow from printed ones."""
         printed = {value.metric for value in self.experiment.file.published_values}
         # If the paper counts the rows of each class, their sum and the number of classes follow.
-        redundant = (
-            {"instances", "classes"} if {"negatives", "positives"} <= printed else set()
-        )
-        absent = redundant - printed
-        if self.experiment.dataset(dataset).task != "classification":
+        absent: set[str] = set()
+        if {"negatives", "positives"} <= printed:
+            absent = {"instances", "classes"} - printed
+        if self.task_of(dataset) != "classification":
             absent |= {"classes", "negatives", "positives"}
         return [measure for measure in self.values() if measure.metric not in absent]
 

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elmbench.specs.measures import log2_of
 from elmbench.terminal import escape
@@ -103,17 +103,17 @@ class ProperNames:
     def __init__(self, resolved: Resolved) -> None:
         self._resolved = resolved
         tables = resolved.file.tables or [resolved.file]
-        printed = [
-            value.dataset for table in tables for value in table.published_values
-        ]
-        self._datasets = {name.casefold(): name for name in reversed(printed)}
+        self._datasets: dict[str, str] = {}
         self._models: dict[str, str] = {}
         for table in tables:
-            models = [column.model for column in table.spec.models.values()]
-            for column, model in table.spec.models.items():
+            for value in table.published_values:
+                self._datasets.setdefault(value.dataset.casefold(), value.dataset)
+            columns = table.spec.models
+            models = [column.model for column in columns.values()]
+            for name, column in columns.items():
                 # A model with several columns has a name for each of its sizes.
-                if models.count(model.model) == 1:
-                    self._models.setdefault(model.model, column)
+                if models.count(column.model) == 1:
+                    self._models.setdefault(column.model, name)
 
     def dataset(self, name: str) -> str:
         """Return the printed name of a data set; its own name if no table prints it."""
@@ -121,8 +121,11 @@ class ProperNames:
         if name in self._resolved.datasets:
             spec = self._resolved.dataset(name)
             names += [spec.name, *spec.aliases]
-        printed = (self._datasets.get(known.casefold()) for known in names)
-        return next(filter(None, printed), name)
+        for known in names:
+            printed = self._datasets.get(known.casefold())
+            if printed:
+                return printed
+        return name
 
     def rename_datasets(self, points: pd.DataFrame) -> pd.DataFrame:
         """Return the points of a figure with the printed names of their data sets."""
@@ -137,6 +140,22 @@ def exponents_of(values: Sequence[float]) -> list[int] | None:
     """Return the exponents of three or more powers of two; None for other values."""
     exponents = [exponent for exponent in map(log2_of, values) if exponent is not None]
     return exponents if len(exponents) == len(values) > 2 else None
+
+
+def cells_ended_ok(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells that ended ok."""
+    return cells[cells["status"] == "ok"]
+
+
+def common_value(points: pd.DataFrame, column: str) -> str:
+    """Return the value of a column that all points have in common."""
+    return str(points[column].iloc[0])
+
+
+def curve_of(points: pd.DataFrame, model: str, by: str) -> pd.DataFrame:
+    """Return the points of a model in ascending order of a column."""
+    of_model = points[points["model"] == model]
+    return of_model.sort_values(by)
 
 
 def default_cells(cells: pd.DataFrame) -> pd.DataFrame:
@@ -193,15 +212,22 @@ def new_figure(width: float, height: float) -> tuple[Any, Any]:
     return figure, figure.add_subplot()
 
 
+class Panel(NamedTuple):
+    """A panel of a figure, and the points that are drawn on it."""
+
+    axes: Any
+    points: pd.DataFrame
+
+
 def panels(
     points: pd.DataFrame,
     key: str | list[str] = "dataset",
     height: float = 3.4,
     titles: Mapping[str, str] | None = None,
     columns: int | None = None,
-) -> tuple[Any, list[tuple[Any, pd.DataFrame]]]:
-    """Return a new drawing, and a panel for each group of points with the group: three in a row, or
-    two of four.
+) -> tuple[Any, list[Panel]]:
+    """Return a new drawing, and its panels, one for each group of points: three in a row, or two of
+    four.
 
     `key`: the columns that group the points. `titles`: the titles of panels by data set; by
     default, its name. `columns`: the number of panels in a row.
@@ -211,17 +237,23 @@ def panels(
     n_groups = len(groups)
     n_columns = columns or (2 if n_groups == 4 else min(n_groups, 3))
     n_rows = math.ceil(n_groups / n_columns)
-    width = 6.4 if n_columns == 1 else 4.0 * n_columns
-    title_width = 76 if n_columns == 1 else 44
+    # In inches and in characters: a single panel is wider.
+    width = 4.0 * n_columns
+    title_width = 44
+    if n_columns == 1:
+        width = 6.4
+        title_width = 76
     figure = drawing(width, height * n_rows + 0.7)
+    drawn = []
     for number, group in enumerate(groups, start=1):
         axes = figure.add_subplot(n_rows, n_columns, number)
         axes.grid(alpha=0.3)
         axes.tick_params(which="both", labelsize="small")
-        dataset = str(group["dataset"].iloc[0])
-        title = titles.get(dataset, dataset)
-        axes.set_title(fill(title, title_width), fontsize="medium")
-    return figure, list(zip(figure.axes, groups, strict=True))
+        dataset = common_value(group, "dataset")
+        title = fill(titles.get(dataset, dataset), title_width)
+        axes.set_title(title, fontsize="medium")
+        drawn.append(Panel(axes=axes, points=group))
+    return figure, drawn
 
 
 def plot_with_band(

@@ -1,6 +1,6 @@
 """Metrics of each model on each data set, with the time of the fit."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, zip_longest
 
@@ -19,6 +19,7 @@ from elmbench.tables.base import (
     Entry,
     TableKind,
 )
+from elmbench.tables.drawing import cells_ended_ok
 from elmbench.tables.number_texts import gain, quantity
 from elmbench.tables.result_table import Column, Line, Note
 
@@ -58,15 +59,16 @@ class MetricsTable(TableKind):
         """Return every metric of the task but the counts, and the time and the size of the
         model.
         """
-        task = self.experiment.dataset(dataset).task
+        task = self.task_of(dataset)
         protocol = self.spec.protocol
-        scores = [name for name in columns(task) if not counts_rows(name)]
-        always = [*scores, *ALWAYS_SHOWN]
-        measurable = {*always, *protocol.metrics_for(task, dataset), "predict_seconds"}
-        measurable.discard(PREQUENTIAL)
+        always = [name for name in columns(task) if not counts_rows(name)]
+        always += ALWAYS_SHOWN
+        metrics = protocol.metrics_for(task, dataset)
+        measurable = {*always, *metrics, "predict_seconds"} - {PREQUENTIAL}
         named = protocol.metrics_except.get(dataset, protocol.metrics)
         first = [name for name in named if name in measurable]
-        return [Measure(name) for name in dict.fromkeys((*first, *always))]
+        names = dict.fromkeys([*first, *always])
+        return [Measure(name) for name in names]
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
         """Return the columns of each metric, optimism, times and their ratios.
@@ -110,7 +112,7 @@ class MetricsTable(TableKind):
 
     def _metrics_of(self, dataset: str) -> list[str]:
         """Return the metrics of a data set."""
-        task = self.experiment.dataset(dataset).task
+        task = self.task_of(dataset)
         return self.spec.protocol.metrics_for(task, dataset)
 
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
@@ -118,14 +120,21 @@ class MetricsTable(TableKind):
         set.
         """
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
-            first_times: dict[str, float] | None = None
-            for model, part in groupby(group, key=lambda entry: entry.model):
-                by_metric = {entry.measure.metric: entry for entry in part}
-                times = _fit_times(by_metric)
-                if first_times is None:
-                    first_times = times
-                line = self._line(dataset, model, by_metric)
-                yield line | _ratios(times, first_times)
+            yield from self._lines_of_dataset(dataset, group)
+
+    def _lines_of_dataset(
+        self, dataset: str, entries: Iterable[Entry]
+    ) -> Iterator[Line]:
+        """Yield a line for each model on a data set; ratios are over the first one."""
+        first_times: dict[str, float] | None = None
+        for model, group in groupby(entries, key=lambda entry: entry.model):
+            by_metric = {entry.measure.metric: entry for entry in group}
+            times = _fit_times(by_metric)
+            if first_times is None:
+                first_times = times
+            line = self._line(dataset, model, by_metric)
+            line |= _ratios(times, first_times)
+            yield line
 
     def _line(
         self, dataset: str, model: str, by_metric: Mapping[str, Entry]
@@ -177,17 +186,17 @@ def _ratios(
 
 def missing_metrics(cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
     """Yield a note on each named metric that some models lack, although their cells ended ok."""
-    ok = cells[cells["status"] == "ok"]
+    ok = cells_ended_ok(cells)
     task = ok["dataset"].map(lambda name: resolved.dataset(name).task)
     for name in resolved.spec.protocol.all_metrics:
         if name not in cells or (name in MEASURES and name not in REGISTRY):
             continue
         metric = find_metric(name)
         lines = ok[task == metric.task]
-        missing = lines[name].isna().groupby(lines["model"], sort=False).all()
-        if missing.any():
-            reason = _NEEDS.get(metric.takes, "it is not defined for their predictions")
-            yield Note(
-                "metric",
-                f"{name} is missing for {', '.join(missing.index[missing])}: {reason}",
-            )
+        is_empty = lines[name].isna()
+        is_missing = is_empty.groupby(lines["model"], sort=False).all()
+        if not is_missing.any():
+            continue
+        models = ", ".join(is_missing.index[is_missing])
+        reason = _NEEDS.get(metric.takes, "it is not defined for their predictions")
+        yield Note("metric", f"{name} is missing for {models}: {reason}")

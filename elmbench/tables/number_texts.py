@@ -20,7 +20,8 @@ def quantity(
         numbers.append(0.0 if is_noise else std)
     if places is None:
         return " ± ".join(map(three_figures, numbers))
-    text = " ± ".join(format_fixed(number, places) for number in numbers)
+    fixed = [format_fixed(number, places) for number in numbers]
+    text = " ± ".join(fixed)
     return text if ok is None else f"{text} ({ok} ok)"
 
 

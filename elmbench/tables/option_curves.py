@@ -1,12 +1,15 @@
 """Fit times of each model over an option of generated data, as a table and as curves."""
 
 from collections.abc import Collection, Mapping
+from itertools import cycle
 from typing import Any
 
 from elmbench.specs.datasets import split_name
 from elmbench.tables.base import DATASET, MODEL, DataFrame, Points
 from elmbench.tables.drawing import (
     BAND_LEGEND,
+    common_value,
+    curve_of,
     finish,
     headline,
     line_styles,
@@ -36,9 +39,13 @@ class OptionCurvesTable(TimesTable):
 
     def check(self) -> None:
         super().check()
-        options = {name: list(split_name(name)[1]) for name in self.spec.datasets}
+        options = {}
+        for name in self.spec.datasets:
+            _, values = split_name(name)
+            options[name] = list(values)
+        expected = options[self.spec.datasets[0]]
         for name, names in options.items():
-            if len(names) != 1 or names != options[self.spec.datasets[0]]:
+            if len(names) != 1 or names != expected:
                 raise ValueError(
                     f"datasets names {name!r}; expected names with one option, the same for all"
                 )
@@ -68,35 +75,38 @@ class OptionCurvesTable(TimesTable):
         ok have marks.
         """
         styles = line_styles(points["model"])
-        endings = dict.fromkeys(
-            filter(None, points["ending"].astype(object).fillna(""))
-        )
-        marks = {
-            status: _CROSSES[i % len(_CROSSES)] for i, status in enumerate(endings)
-        }
+        marks = _marks_of(points["ending"])
         titles = {spec.base: spec.title for spec in self.experiment.datasets.values()}
         figure, parts = panels(points, titles=titles)
         for axes, group in parts:
             _scale_axes(axes, group["value"], has_marks=bool(marks))
             for i, (model, style) in enumerate(styles.items()):
-                curve = group[group["model"] == model].sort_values("value")
+                curve = curve_of(group, model, by="value")
                 plot_with_band(axes, "value", curve, style)
                 # Each model has its own height, so that marks do not overlap.
-                _add_marks(axes, curve, marks, style, height=0.96 - 0.05 * (i % 4))
-            axes.set_xlabel(str(group["option"].iloc[0]))
-        figure.axes[0].set_ylabel(
-            f"{words_for('fit_seconds')}, mean and deviation", fontsize="small"
-        )
+                height = 0.96 - 0.05 * (i % 4)
+                _add_marks(axes, curve, marks, style, height=height)
+            axes.set_xlabel(common_value(group, "option"))
+        words = f"{words_for('fit_seconds')}, mean and deviation"
+        figure.axes[0].set_ylabel(words, fontsize="small")
         legend = {ending(status): mark for status, mark in marks.items()}
         return finish(figure, styles, headline(self.experiment), legend)
+
+
+def _marks_of(endings: Any) -> dict[str, str]:
+    """Return the mark of each ending but ok, by its status."""
+    statuses = endings.astype(object).fillna("")
+    distinct = dict.fromkeys(filter(None, statuses))
+    return dict(zip(distinct, cycle(_CROSSES), strict=False))
 
 
 def _scale_axes(axes: Any, values: Any, *, has_marks: bool) -> None:
     """Make the axes logarithmic, with space at the top for marks."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    if values.min() > 0:
-        axes.set(xscale="log", xlim=(values.min() / 1.4, values.max() * 1.4))
+    least = values.min()
+    if least > 0:
+        axes.set(xscale="log", xlim=(least / 1.4, values.max() * 1.4))
         axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
@@ -120,7 +130,8 @@ def _add_marks(
         "color": style["color"],
     }
     for status, mark in marks.items():
-        x = curve.loc[curve["ending"] == status, "value"]
+        has_ending = curve["ending"] == status
+        x = curve.loc[has_ending, "value"]
         heights = [height] * len(x)
         axes.plot(
             x, heights, **look, marker=style["marker"], markersize=8, fillstyle="none"

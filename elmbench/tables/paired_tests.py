@@ -56,11 +56,9 @@ class PairedTestsTable(TableKind):
     def places(self, measure: Measure, published: PublishedValue | None) -> int | None:
         if measure.metric == "data_sets":
             return 0
-        return (
-            None
-            if measure.metric in ("p", "paired_p")
-            else super().places(measure, published)
-        )
+        if measure.metric in ("p", "paired_p"):
+            return None
+        return super().places(measure, published)
 
     def summarised_cells(self, cells: DataFrame) -> DataFrame:
         """Return one line for each comparison, selection and reading, on the data set `ALL`."""
@@ -68,17 +66,7 @@ class PairedTestsTable(TableKind):
 
         lines = []
         for (select, reading), group in cells.groupby(_ENTRY, sort=False):
-            values = {
-                (dataset, model): float(
-                    part[self.experiment.metric_of(dataset)].astype(float).mean()
-                )
-                for dataset, model, part in self.complete(group)
-            }
-            means = (
-                pd.Series(values, dtype=float).unstack()
-                if values
-                else pd.DataFrame(dtype=float)
-            )
+            means = self._means(group)
             for name, (first, second) in self.options.pairs.items():
                 statistics = paired_t_test(means, first, second)
                 line = {
@@ -88,14 +76,25 @@ class PairedTestsTable(TableKind):
                     "fold": 0,
                     "select": select,
                     "reading": reading,
+                    "status": "ok" if statistics else "incomplete",
+                    **statistics,
                 }
-                lines.append(
-                    line | {"status": "ok" if statistics else "incomplete"} | statistics
-                )
-        return pd.DataFrame(
-            lines,
-            columns=["dataset", "model", "run", "fold", *_ENTRY, "status", *MEASURES],
-        )
+                lines.append(line)
+        columns = ["dataset", "model", "run", "fold", *_ENTRY, "status", *MEASURES]
+        return pd.DataFrame(lines, columns=columns)
+
+    def _means(self, cells: DataFrame) -> DataFrame:
+        """Return the means of complete cells: a row for each data set, a column for each model."""
+        import pandas as pd
+
+        means: dict[tuple[str, str], float] = {}
+        for dataset, model, part in self.complete(cells):
+            metric = self.experiment.metric_of(dataset)
+            values = part[metric].astype(float)
+            means[dataset, model] = float(values.mean())
+        if not means:
+            return pd.DataFrame(dtype=float)
+        return pd.Series(means, dtype=float).unstack()
 
 
 def paired_t_test(means: DataFrame, first: str, second: str) -> dict[str, float]:
@@ -115,13 +114,8 @@ def paired_t_test(means: DataFrame, first: str, second: str) -> dict[str, float]
     with np.errstate(divide="ignore", invalid="ignore"):  # of values that do not vary
         welch = _welch_test(a, b)
         paired = _paired_test(a - b)
-    tests = [(welch.t, welch.freedom, welch.p), (paired.t, paired.p)]
-    statistics = [
-        float(value) if math.isfinite(test[0]) else math.nan
-        for test in tests
-        for value in test
-    ]
-    return dict(zip(MEASURES, [*statistics, float(len(pairs))], strict=True))
+    values = (*welch, paired.t, paired.p, len(pairs))
+    return {name: float(value) for name, value in zip(MEASURES, values, strict=True)}
 
 
 class _TTest(NamedTuple):
@@ -154,9 +148,12 @@ def _paired_test(differences: Any) -> _TTest:
 
 
 def _t_test(mean: Any, variance: Any, freedom: float) -> _TTest:
-    """Return the test of a mean with this variance."""
+    """Return the test of a mean with this variance; NaN if the values are constant."""
     import numpy as np
     from scipy.special import stdtr
 
     t = mean / np.sqrt(variance)
-    return _TTest(t=t, freedom=freedom, p=2 * stdtr(freedom, -abs(t)))
+    if not math.isfinite(t):
+        return _TTest(t=math.nan, freedom=math.nan, p=math.nan)
+    p = 2 * stdtr(freedom, -abs(t))
+    return _TTest(t=t, freedom=freedom, p=p)

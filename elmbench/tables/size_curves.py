@@ -22,14 +22,15 @@ class SizeCurvesTable(MetricsTable):
     def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
         """Yield the point of a column: its mean size, and its model if several columns have it."""
         models = {name: column.model for name, column in self.spec.models.items()}
-        ok = cells[cells["status"] == "ok"]
+        ok = drawing.cells_ended_ok(cells)
         metric = self.experiment.metric_of(dataset)
         values = ok[metric].astype(float).dropna()
         if not len(values) or model not in models:
             return
-        n_columns = Counter(models.values())[models[model]]
+        name = models[model]
+        has_one_column = Counter(models.values())[name] == 1
         yield {
-            "model": model if n_columns == 1 else models[model],
+            "model": model if has_one_column else name,
             "column": model,
             "size": ok["n_units"].astype(float).mean(),
             "metric": metric,
@@ -46,13 +47,14 @@ class SizeCurvesTable(MetricsTable):
         styles = drawing.line_styles(points["model"])
         figure, parts = drawing.panels(points)
         for axes, group in parts:
-            for model, curve in group.sort_values("size").groupby("model", sort=False):
+            by_size = group.sort_values("size")
+            for model, curve in by_size.groupby("model", sort=False):
                 style = styles[str(model)]
                 if len(curve) > 1:
                     drawing.plot_with_band(axes, "size", curve, style)
                 else:
                     _draw_level(axes, curve, style)
-            metric = group["metric"].iloc[0]
+            metric = drawing.common_value(group, "metric")
             axes.set(xlabel="rows kept", ylabel=drawing.words_for(metric))
         return drawing.finish(figure, styles, drawing.headline(self.experiment))
 

@@ -23,7 +23,8 @@ class SizesTable(TableKind):
         column = self.experiment.file.spec.models.get(model)
         if column is not None:
             variant = column.adapt(dataset)
-            if _DIMENSIONS in (*variant.params, *variant.printed, *column.searched):
+            parameters = {*variant.params, *variant.printed, *column.searched}
+            if _DIMENSIONS in parameters:
                 names.append("target_dimensions")
         return [Measure(name) for name in names]
 

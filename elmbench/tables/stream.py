@@ -24,6 +24,7 @@ from elmbench.tables.curves import CurvesTable, number_of
 from elmbench.tables.drawing import (
     BAND_LEGEND,
     ProperNames,
+    common_value,
     finish,
     headline,
     line_styles,
@@ -148,48 +149,73 @@ class StreamCurvesTable(CurvesTable):
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
         """Yield a line for each chunk; a data set without measurements has one line."""
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
-            points = sorted(group, key=lambda entry: number_of(entry.measure))
+            points = sorted(group, key=_rows_learnt)
             title = self.experiment.spelling(dataset)
-            if not any(entry.mean is not None for entry in points):
+            is_measured = any(entry.mean is not None for entry in points)
+            if not is_measured:
                 yield {"dataset": title, "rows": "", **_texts(points)}
                 continue
-            for n_rows, part in groupby(
-                points, key=lambda entry: number_of(entry.measure)
-            ):
+            for n_rows, part in groupby(points, key=_rows_learnt):
                 yield {"dataset": title, "rows": f"{n_rows:g}", **_texts(part)}
 
     def draw(self, points: DataFrame) -> Any:
         """Draw the measures over the rows learnt so far, as in Figs. 1 and 2 of the OSPVM paper."""
         points = ProperNames(self.experiment).rename_datasets(points)
         models = points["model"].unique()
-        words = points["metric"].map(_WORDS)
-        points = points.assign(axis=points["metric"].map(_AXES), line=points["model"])
-        if points.groupby("axis")["metric"].nunique().max() > 1:
-            points["line"] = (
-                words if len(models) == 1 else points["model"] + ", " + words
-            )
-
+        points = _with_axes_and_lines(points)
         styles = line_styles(points["line"])
-        axes_by_dataset = points.groupby("dataset")["axis"].nunique()
-        # A row of panels is one data set, if all of them have the same number of axes.
-        is_grid = len(axes_by_dataset) > 1 and axes_by_dataset.nunique() == 1
-        columns = (
-            int(axes_by_dataset.iloc[0])
-            if is_grid and axes_by_dataset.iloc[0] > 1
-            else None
-        )
-        height = _LOW_PANEL if columns and len(axes_by_dataset) > 2 else _PANEL
+        n_axes = points.groupby("dataset")["axis"].nunique()
+        columns = _panels_in_a_row(n_axes.to_list())
+        is_high = columns is not None and len(n_axes) > 2
+        height = _LOW_PANEL if is_high else _PANEL
         figure, parts = panels(points, ["dataset", "axis"], height, columns=columns)
         for axes, group in parts:
             for line, curve in group.groupby("line", sort=False):
                 plot_with_band(axes, "value", curve, styles[str(line)])
-            metrics = group["metric"].unique()
-            label = _WORDS[metrics[0]] if len(metrics) == 1 else group["axis"].iloc[0]
-            axes.set_ylabel(label)
+            axes.set_ylabel(_axis_label(group))
             if axes.get_subplotspec().is_last_row():
                 axes.set_xlabel("training rows learnt")
         detail = str(models[0]) if len(models) == 1 else ""
         return finish(figure, styles, headline(self.experiment, detail))
+
+
+def _rows_learnt(entry: Entry) -> float:
+    """Return the number of rows after which an entry is measured."""
+    return number_of(entry.measure)
+
+
+def _with_axes_and_lines(points: DataFrame) -> DataFrame:
+    """Return points with the label of their axis (`axis`), and the model or the measure of their
+    line (`line`), or both if models and measures share an axis.
+    """
+    words = points["metric"].map(_WORDS)
+    axes = points["metric"].map(_AXES)
+    points = points.assign(axis=axes, line=points["model"])
+    metrics_on_axes = points.groupby("axis")["metric"].nunique()
+    if metrics_on_axes.max() <= 1:
+        return points
+    has_one_model = points["model"].nunique() == 1
+    lines = words if has_one_model else points["model"] + ", " + words
+    return points.assign(line=lines)
+
+
+def _panels_in_a_row(n_axes: Sequence[int]) -> int | None:
+    """Return the number of panels in a row: those of one data set, if there are several data sets
+    with the same number of axes above one; else None.
+    """
+    sizes = set(n_axes)
+    if len(n_axes) < 2 or len(sizes) > 1:
+        return None
+    (size,) = sizes
+    return size if size > 1 else None
+
+
+def _axis_label(points: DataFrame) -> str:
+    """Return the label of the axis of a panel: its measure, or what several measures share."""
+    metrics = points["metric"].unique()
+    if len(metrics) > 1:
+        return common_value(points, "axis")
+    return _WORDS[metrics[0]]
 
 
 def _texts(entries: Iterable[Entry]) -> dict[str, str]:

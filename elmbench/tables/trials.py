@@ -5,6 +5,8 @@ from typing import Any
 from elmbench.tables.base import DataFrame, Points
 from elmbench.tables.drawing import (
     ProperNames,
+    common_value,
+    curve_of,
     finish,
     headline,
     line_styles,
@@ -52,8 +54,10 @@ class TrialsTable(MetricsTable):
         figure, parts = panels(points)
         for axes, group in parts:
             for model, style in styles.items():
-                line = group[group["model"] == model].sort_values("trial")
+                line = curve_of(group, model, by="trial")
                 axes.plot(line["trial"], line["value"], markersize=4, **style)
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-            axes.set(xlabel="trial", ylabel=words_for(group["metric"].iloc[0]))
+            whole_numbers = MaxNLocator(integer=True, steps=[1, 2, 5, 10])
+            axes.xaxis.set_major_locator(whole_numbers)
+            metric = common_value(group, "metric")
+            axes.set(xlabel="trial", ylabel=words_for(metric))
         return finish(figure, styles, headline(self.experiment))

@@ -13,6 +13,7 @@ from elmbench.tables.base import DataFrame, DatasetPlanner, Outputs, TableOption
 from elmbench.tables.drawing import (
     PALETTE,
     ProperNames,
+    common_value,
     default_cells,
     drawing,
     headline,
@@ -150,11 +151,13 @@ class WeightPathsTable(MetricsTable):
     def _kernels_of(self, paths: DataFrame) -> dict[str, str]:
         """Return the name of each kernel of a data set, by its column."""
         columns = paths.filter(like="weight ").dropna(axis="columns").columns
+        spelling = common_value(paths, "dataset")
         suite_names = {
             self.experiment.spelling(name): name for name in self.experiment.datasets
         }
-        dataset = suite_names[str(paths["dataset"].iloc[0])]
-        names = self._kernel_names(dataset, str(paths["model"].iloc[0]), len(columns))
+        dataset = suite_names[spelling]
+        model = str(paths["model"].iloc[0])
+        names = self._kernel_names(dataset, model, len(columns))
         return dict(zip(columns, names, strict=True))
 
     def _kernel_names(self, dataset: str, model: str, count: int) -> Sequence[str]:
@@ -171,19 +174,20 @@ class WeightPathsTable(MetricsTable):
         labels = []
         for name, params in kernels:
             same_kind = [values for kind, values in kernels if kind == name]
-            words = [
-                _parameter_text(key, value)
-                for key, value in params.items()
-                if any(values.get(key) != value for values in same_kind)
-            ]
-            labels.append(", ".join([name, *words]))
+            words = [name]
+            for key, value in params.items():
+                differs = any(values.get(key) != value for values in same_kind)
+                if differs:
+                    words.append(_parameter_text(key, value))
+            labels.append(", ".join(words))
         return labels
 
 
 def _draw_objective(axes: Any, paths: DataFrame, styles: Mapping[str, Any]) -> None:
     """Draw the objective of each model by iteration, as a share of its value at the start."""
     for model, path in paths.groupby("model", sort=False):
-        share = path["objective"] / path["objective"].iloc[0]
+        objective = path["objective"]
+        share = objective / objective.iloc[0]
         style = styles[str(model)] | {"marker": ""}
         axes.plot(path["iteration"], share, label=model, **style)
     _scale_iterations(axes)
@@ -192,17 +196,18 @@ def _draw_objective(axes: Any, paths: DataFrame, styles: Mapping[str, Any]) -> N
 
 def _draw_path(axes: Any, kernels: Mapping[str, str], paths: DataFrame) -> None:
     """Draw the weights of the first model by iteration; the largest have colours and names."""
-    path = paths[paths["model"] == paths["model"].iloc[0]]
+    first_model = paths["model"].iloc[0]
+    path = paths[paths["model"] == first_model]
+    iterations = path["iteration"]
     last = path[[*kernels]].iloc[-1]
-    largest = list(last.sort_values(ascending=False, kind="stable").index[:_MOST_NAMED])
+    in_order = last.sort_values(ascending=False, kind="stable")
+    largest = list(in_order.index[:_MOST_NAMED])
     for column in kernels:
         if column not in largest:
-            axes.plot(path["iteration"], path[column], color="lightgrey", linewidth=1.3)
+            axes.plot(iterations, path[column], color="lightgrey", linewidth=1.3)
     for colour, column in zip(PALETTE, largest, strict=False):
-        label = kernels[column]
-        axes.plot(
-            path["iteration"], path[column], color=colour, linewidth=1.6, label=label
-        )
+        style = {"color": colour, "linewidth": 1.6, "label": kernels[column]}
+        axes.plot(iterations, path[column], **style)
     _scale_iterations(axes)
     axes.set_ylim(bottom=0)
     axes.legend(fontsize="x-small")

@@ -118,7 +118,8 @@ def _mean_rank(ranks: Sequence[tuple[int, int]]) -> NumberRange:
 
 def _ranks_on(dataset: str, table: PrintedTable, model: str) -> tuple[int, int] | None:
     """Return the best and the worst rank of a model on a data set; None if it cannot be ranked."""
-    metric = table.ranked_by.get(table.name_of(dataset), "")
+    name = table.name_of(dataset)
+    metric = table.ranked_by.get(name, "")
     numbers = _numbers_of(table, dataset, metric)
     if model not in numbers or len(numbers) < 2:
         return None

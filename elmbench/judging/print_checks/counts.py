@@ -170,10 +170,11 @@ def _check_totals(
         return
     expected = ", ".join(number_text(float(total)) for total in totals)
     for model, numbers in models.items():
-        if _has(COUNTS, numbers) and not _may_add_up(numbers, totals):
-            printed = sum(numbers[name] for name in COUNTS)
-            says = f"the counts add up to {printed}, the test rows to {expected}"
-            yield table.finding("counts", says, dataset=dataset, model=model)
+        if not _has(COUNTS, numbers) or _may_add_up(numbers, totals):
+            continue
+        printed = sum(numbers[name] for name in COUNTS)
+        says = f"the counts add up to {printed}, the test rows to {expected}"
+        yield table.finding("counts", says, dataset=dataset, model=model)
 
 
 def _may_add_up(numbers: Numbers, totals: Sequence[Fraction]) -> bool:
@@ -280,7 +281,8 @@ def _possible_counts(
     for name in COUNTS:
         interval = interval_of(numbers[name], rounding)
         low = max(float(interval.low), 0.0)
-        axes.append(np.linspace(low, float(interval.high), _STEPS))
+        high = float(interval.high)
+        axes.append(np.linspace(low, high, _STEPS))
     counts = [grid.ravel() for grid in np.meshgrid(*axes, indexing="ij")]
     if not totals:
         return counts

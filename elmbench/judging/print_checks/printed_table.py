@@ -79,8 +79,9 @@ class PrintedTable:
         for value in self.numbers:
             if value.dataset == ALL or value.value is None:
                 continue
-            cell = cells.setdefault((value.dataset, value.model), {})
-            cell[value.metric] = value.value
+            key = (value.dataset, value.model)
+            numbers = cells.setdefault(key, {})
+            numbers[value.metric] = value.value
         return cells
 
     @cached_property

@@ -91,10 +91,10 @@ def _repeated_columns(table: PrintedTable) -> Iterator[Finding]:
     columns = _columns_of_quality(table)
     for one, other in itertools.combinations(columns, 2):
         is_said = frozenset((one, other)) in table.said_equal
-        if is_said or columns[one] != columns[other]:
-            continue
-        if _is_long(columns[one]):
-            says = f"all {len(columns[one])} numbers are those of {other}"
+        numbers = columns[one]
+        is_equal = numbers == columns[other]
+        if is_equal and not is_said and _is_long(numbers):
+            says = f"all {len(numbers)} numbers are those of {other}"
             yield table.finding("repeated", says, model=one)
 
 
@@ -109,10 +109,11 @@ def _columns_of_quality(table: PrintedTable) -> Mapping[str, Mapping[Cell, Decim
     """Return the numbers of quality of each model, by data set and metric."""
     columns: dict[str, dict[Cell, Decimal]] = defaultdict(dict)
     for (dataset, model), cell in table.by_cell.items():
+        column = columns[model]
         for metric, number in cell.items():
             if metric not in UNJUDGED:
-                columns[model][dataset, metric] = number
-    return columns
+                column[dataset, metric] = number
+    return {model: column for model, column in columns.items() if column}
 
 
 def _repeated_times(table: PrintedTable) -> Iterator[Finding]:
