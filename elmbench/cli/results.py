@@ -20,6 +20,7 @@ from elmbench.cli.options import state
 from elmbench.errors import ElmbenchError, amount
 from elmbench.files import check_outputs
 from elmbench.report.writers import FORMATS
+from elmbench.results.folders import FigureFormat
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -177,15 +178,7 @@ def table_command(
     from elmbench.specs.profiles import find_resolved
 
     if update:
-        from elmbench.cli.progress import show_tables
-        from elmbench.report.checks import update_tables
-
-        with show_tables() as watch:
-            updated = update_tables(
-                experiment, profile, state.results_dir, watch, figures
-            )
-        folders = [str(folder) for folder in updated]
-        state.emit(folders, "\n".join(f"written to {folder}" for folder in folders))
+        _update_files(experiment, profile, figures)
         return
     if experiment is None:
         raise ElmbenchError(
@@ -234,6 +227,21 @@ def table_command(
             )
     if dirs.committed is not None:
         state.remark(dirs.origin(*key))
+
+
+def _update_files(
+    experiment: str | None, profile: str, figure_format: FigureFormat
+) -> None:
+    """Rewrite the files beside the cells of a table, or of all tables, and print their folders."""
+    from elmbench.cli.progress import show_tables
+    from elmbench.report.checks import update_tables
+
+    with show_tables() as watch:
+        updated = update_tables(
+            experiment, profile, state.results_dir, watch, figure_format
+        )
+    folders = [str(folder) for folder in updated]
+    state.emit(folders, "\n".join(f"written to {folder}" for folder in folders))
 
 
 def _check_picture(figures: str, diagram: Path | None) -> None:

@@ -245,14 +245,19 @@ class _Race:
 def _mean_ranks(cells: pd.DataFrame, metrics: Mapping[str, str]) -> dict[str, float]:
     """Return the mean rank of each model over the data sets, each by its metric."""
     ranks: defaultdict[str, list[float]] = defaultdict(list)
-    ended = cells[cells["status"] == "ok"]
-    for dataset, group in ended.groupby("dataset"):
-        metric = metrics[str(dataset)]
-        means = group.groupby("model")[metric].mean().astype(float)
-        ranks_here = means.rank(ascending=less_is_better(metric))
+    ended_ok = cells[cells["status"] == "ok"]
+    for dataset, group in ended_ok.groupby("dataset"):
+        ranks_here = _ranks_of_means(group, metrics[str(dataset)])
         for model, rank in ranks_here.items():
             ranks[str(model)].append(float(rank))
     return {model: fmean(values) for model, values in ranks.items()}
+
+
+def _ranks_of_means(cells: pd.DataFrame, metric: str) -> pd.Series[float]:
+    """Return the rank of each model by its mean of a metric, the best first."""
+    scores = cells.groupby("model")[metric]
+    means = scores.mean().astype(float)
+    return means.rank(ascending=less_is_better(metric))
 
 
 def _promising(ranked: Sequence[str]) -> Sequence[str]:

@@ -91,15 +91,8 @@ def read_text(
     `has_plain_numbers`: True if no point separates thousands.
     """
     text, notes = decode(content)
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    separator, text = _separator_of(text, layout.separator)
-    if not text or text.isspace():
-        raise ElmbenchError(
-            f"{path} is empty",
-            expected="rows of data",
-            next_step=f"correct or replace {path.name}",
-        )
+    separator, text = _separator_of(_with_line_feeds(text), layout.separator)
+    _check_not_empty(text, path)
     if separator != "," and not layout.separator:
         notes.append(f"fields are separated by {SEPARATORS[separator]}")
     content = text.encode()
@@ -130,6 +123,24 @@ def read_text(
     table = Table.of_frame(frame.drop(columns=nearly_empty), target, str(path), words)
     return replace(
         table, notes=tuple(notes), separator=separator, words=frozenset(layout.words)
+    )
+
+
+def _with_line_feeds(text: str) -> str:
+    """Return a text whose lines end in line feeds alone."""
+    if "\r" not in text:
+        return text
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _check_not_empty(text: str, path: Path) -> None:
+    """Raise ElmbenchError for a text without anything but spaces."""
+    if text and not text.isspace():
+        return
+    raise ElmbenchError(
+        f"{path} is empty",
+        expected="rows of data",
+        next_step=f"correct or replace {path.name}",
     )
 
 

@@ -124,10 +124,12 @@ class Estimates:
         None if its model has no formula and no such work has ended.
         """
         group = self._groups[key]
-        if durations := self._durations.get(group) or self._durations.get(group[:2]):
-            actual, formula = durations
-            return self.formula[key] * actual / formula
-        return None if group in self._unknown else self.formula[key]
+        seconds = self.formula[key]
+        for name in (group, group[:2]):
+            if name in self._durations:
+                actual, formula = self._durations[name]
+                return seconds * actual / formula
+        return None if group in self._unknown else seconds
 
     def remaining(
         self, waiting: Iterable[str], running: Mapping[str, float], workers: int

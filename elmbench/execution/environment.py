@@ -63,6 +63,10 @@ def _blas() -> list[dict[str, Any]]:
     return libraries
 
 
+#: What determines the results, in the folder of the checkout.
+_CODE = ("elmbench", "experiments", "datasets.yaml")
+
+
 def _commit() -> str | None:
     """Return the commit of the checkout that the code runs from, with `+changes` if it is not
     clean.
@@ -73,18 +77,19 @@ def _commit() -> str | None:
 
     def git(*words: str) -> str:
         """Return what git prints; raise CalledProcessError if it fails."""
-        command = ["git", "-C", str(top), *words]
-        silent = subprocess.DEVNULL
-        return subprocess.run(
-            command, capture_output=True, text=True, check=True, stdin=silent
-        ).stdout.strip()
+        ended = subprocess.run(
+            ["git", "-C", str(top), *words],
+            capture_output=True,
+            text=True,
+            check=True,
+            stdin=subprocess.DEVNULL,
+        )
+        return ended.stdout.strip()
 
     try:
         commit = git("rev-parse", "HEAD")
         # Results that a run writes do not change the code.
-        changes = git(
-            "status", "--porcelain", "--", "elmbench", "experiments", "datasets.yaml"
-        )
+        changes = git("status", "--porcelain", "--", *_CODE)
     except (OSError, subprocess.CalledProcessError):
         return None
     return f"{commit}+changes" if changes else commit

@@ -44,11 +44,11 @@ def unknown_sources(content: Mapping[Any, Any]) -> dict[str, str]:
 
 def _source_kinds(entry: Any) -> Iterator[str]:
     """Yield the kinds of source of a data set, whose description may have any form."""
-    sources = entry.get("sources") if isinstance(entry, dict) else None
+    sources = _mapping(entry).get("sources")
     if not isinstance(sources, list):
         return
     for source in sources:
-        kind = source.get("kind") if isinstance(source, dict) else None
+        kind = _mapping(source).get("kind")
         if isinstance(kind, str):
             yield kind
 
@@ -57,24 +57,10 @@ def _errors_of(
     file: ExperimentFile, unknown_sources: Mapping[str, str]
 ) -> Iterator[ElmbenchError]:
     """Yield an error for each object that a table lacks. Its content may have any form."""
-    models = list(registry())
-    columns = file.content.get("models")
-    for column in columns.values() if isinstance(columns, dict) else ():
-        model = column.get("model") if isinstance(column, dict) else None
-        if isinstance(model, str) and ":" not in model and model not in models:
-            yield _error("model", model, models, file)
-    protocol = file.content.get("protocol")
-    for metric in raw_names(protocol, "metrics") if isinstance(protocol, dict) else ():
-        if not is_measure(metric):
-            yield _error(
-                "metric", metric, list(dict.fromkeys((*all_metrics(), *MEASURES))), file
-            )
-    kinds = [*OUTER_KINDS, *REPEATED_SCHEMES, *plugin_splits()]
-    splits = protocol if isinstance(protocol, dict) else {}
-    for part in (splits.get("outer"), splits.get("inner")):
-        kind = part.get("kind") if isinstance(part, dict) else None
-        if isinstance(kind, str) and kind not in kinds:
-            yield _error("kind of split", kind, kinds, file)
+    protocol = _mapping(file.content.get("protocol"))
+    yield from _errors_of_models(file)
+    yield from _errors_of_metrics(file, protocol)
+    yield from _errors_of_splits(file, protocol)
     layouts = [*KINDS, *plugin_objects("LAYOUTS")]
     layout = file.content.get("layout")
     if isinstance(layout, str) and layout not in layouts:
@@ -84,6 +70,41 @@ def _errors_of(
         if dataset in unknown_sources:
             error = _error("kind of source", unknown_sources[dataset], sources, file)
             yield error.add_source(f"the data set {dataset}")
+
+
+def _mapping(content: Any) -> Mapping[Any, Any]:
+    """Return the content of a key if it is a mapping, else an empty one."""
+    return content if isinstance(content, dict) else {}
+
+
+def _errors_of_models(file: ExperimentFile) -> Iterator[ElmbenchError]:
+    """Yield an error for each unknown model that is not an address."""
+    known = list(registry())
+    for column in _mapping(file.content.get("models")).values():
+        model = _mapping(column).get("model")
+        if isinstance(model, str) and ":" not in model and model not in known:
+            yield _error("model", model, known, file)
+
+
+def _errors_of_metrics(
+    file: ExperimentFile, protocol: Mapping[Any, Any]
+) -> Iterator[ElmbenchError]:
+    """Yield an error for each unknown metric."""
+    known = list(dict.fromkeys([*all_metrics(), *MEASURES]))
+    for metric in raw_names(protocol, "metrics"):
+        if not is_measure(metric):
+            yield _error("metric", metric, known, file)
+
+
+def _errors_of_splits(
+    file: ExperimentFile, protocol: Mapping[Any, Any]
+) -> Iterator[ElmbenchError]:
+    """Yield an error for each unknown kind of the outer and inner splits."""
+    known = [*OUTER_KINDS, *REPEATED_SCHEMES, *plugin_splits()]
+    for part in ("outer", "inner"):
+        kind = _mapping(protocol.get(part)).get("kind")
+        if isinstance(kind, str) and kind not in known:
+            yield _error("kind of split", kind, known, file)
 
 
 def _error(

@@ -241,10 +241,12 @@ def read_own_table(
     """Return a user's table, which belongs to no paper, with the user's data sets; by default, its
     id is `own/` and its name. Its content is not checked.
     """
-    content = _merge_base(path)
-    name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
-    content = {"id": f"own/{name}", "label": name, "title": name} | content
-    paper = Paper.none(str(content["id"]).partition("/")[0])
+    words = re.sub(r"[^a-z0-9]+", "-", path.stem.lower())
+    name = words.strip("-")
+    defaults = {"id": f"own/{name}", "label": name, "title": name}
+    content = defaults | _merge_base(path)
+    folder, _, _ = str(content["id"]).partition("/")
+    paper = Paper.none(folder)
     return ExperimentFile(path, content, paper, datasets=datasets)
 
 

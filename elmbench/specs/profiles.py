@@ -2,7 +2,6 @@
 their results.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -85,13 +84,15 @@ class Resolved:
         """The models and values, without cited ones, that all tables of the paper print, by data
         set and metric.
         """
-        printed: defaultdict[tuple[str, str], set[tuple[str, float]]] = defaultdict(set)
+        printed: dict[tuple[str, str], set[tuple[str, float]]] = {}
         for table in self.file.tables or [self.file]:
             for name, published in self._by_suite_name(table.published_values):
-                if published.value is None or published.cited or name == ALL:
+                value = published.value
+                if value is None or published.cited or name == ALL:
                     continue
-                model_and_value = (published.model, float(published.value))
-                printed[name, published.metric].add(model_and_value)
+                key = (name, published.metric)
+                values = printed.setdefault(key, set())
+                values.add((published.model, float(value)))
         return printed
 
     def _by_suite_name(
