@@ -163,12 +163,12 @@ def published_text(papers: Sequence[PaperResults]) -> RenderableType:
     shown = [
         verdict
         for verdict in VERDICTS
-        if any(table.counts[0][verdict] for table in tables)
+        if any(table.counts.values[verdict] for table in tables)
     ]
     counts = [
-        [table.file.id, *(table.counts[0][name] for name in shown)]
+        [table.file.id, *(table.counts.values[name] for name in shown)]
         for table in tables
-        if table.counts[0]
+        if table.counts.values
     ]
     parts: list[RenderableType] = list(_measures(tables))
     if counts:
@@ -182,9 +182,8 @@ def published_text(papers: Sequence[PaperResults]) -> RenderableType:
                 )
             )
     parts += _times(tables)
-    values, facts = (
-        sum((paper.counts[i] for paper in papers), Counter[str]()) for i in (0, 1)
-    )
+    values = sum((paper.counts.values for paper in papers), Counter[str]())
+    facts = sum((paper.counts.facts for paper in papers), Counter[str]())
     counted_once = counts_text(
         values, facts, pd.concat([table.missing_runs for table in tables])
     )

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -125,15 +126,15 @@ def merge_command(
 
     target = target or state.results_dir
     merged = merge_results(folders, target, figures)
-    state.emit(merged)
-    state.say(f"joined in {target}: {amount(merged['results'], 'result')}")
-    state.say(*(f"written to {folder}" for folder in merged["tables"]))
-    if merged["damaged"]:
+    state.emit(asdict(merged))
+    state.say(f"joined in {target}: {amount(merged.results, 'result')}")
+    state.say(*(f"written to {folder}" for folder in merged.tables))
+    if merged.damaged:
         state.say(
-            f"left out: {amount(merged['damaged'], 'damaged record')}; elmbench --results-dir "
+            f"left out: {amount(merged.damaged, 'damaged record')}; elmbench --results-dir "
             f"{target} status"
         )
-    for name in merged["unknown"]:
+    for name in merged.unknown:
         state.say(
             f"{name} is not a table of this installation: joined, not written. Next: --spec-dir or "
             "compare again"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, TypeVar
 
 import typer
@@ -143,7 +144,7 @@ def show_plan(prepared: PreparedRun) -> None:
     from elmbench.cli.progress import duration
     from elmbench.cli.render import plan_table
 
-    lines = prepared.cost_by_entry()
+    lines = [asdict(cost) for cost in prepared.cost_by_entry()]
     counts = prepared.count_cells()
     jobs = prepared.options.settings.jobs
     seconds = prepared.seconds_on(jobs)

@@ -188,7 +188,7 @@ class _Race:
         """
         workers = self.options.settings.jobs
         left = _USABLE * workers * (self.options.until - time.monotonic())
-        unfinished = {line["model"] for line in run.cost_by_entry() if line["to_run"]}
+        unfinished = {cost.model for cost in run.cost_by_entry() if cost.to_run}
         costs = {
             model: self._expected_seconds(model, n_rows) if model in unfinished else 0.0
             for model in models
@@ -282,9 +282,8 @@ def _estimated_costs(run: PreparedRun) -> dict[str, float]:
     unknown.
     """
     costs: defaultdict[str, float] = defaultdict(float)
-    for line in run.cost_by_entry():
-        seconds = line["seconds"]
-        costs[line["model"]] += math.inf if seconds is None else seconds
+    for entry in run.cost_by_entry():
+        costs[entry.model] += math.inf if entry.seconds is None else entry.seconds
     models = sorted(costs, key=costs.__getitem__)
     return {model: costs[model] for model in models}
 

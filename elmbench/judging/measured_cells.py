@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from elmbench.judging.determinism import is_deterministic
+from elmbench.judging.summary_line import SummaryLine
 from elmbench.judging.value_verdicts import (
     FEWEST_RUNS,
     Draws,
@@ -104,7 +105,7 @@ class MeasuredCells:
         self._values: dict[Measure, _Values] = {}
         self._compared: dict[_Identity, ComparedValue] = {}
         #: The lines of the summary that have been computed.
-        self.summary_lines: dict[_Identity, Any] = {}
+        self.summary_lines: dict[_Identity, SummaryLine] = {}
 
     @cached_property
     def lines(self) -> dict[Key, NDArray[np.int64]]:

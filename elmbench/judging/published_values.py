@@ -5,7 +5,7 @@ their agreement.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -139,13 +139,22 @@ def mean_rank_correlation(
     return float(np.mean(correlations))
 
 
-def verdict_counts(lines: pd.DataFrame) -> tuple[Counter[str], Counter[str]]:
-    """Return the numbers of published values and of facts of data sets with each verdict; the empty
-    one does not count.
-    """
-    lines = lines[lines["verdict"] != ""]
+class VerdictCounts(NamedTuple):
+    """The numbers of published values, and of facts of data sets, with each verdict."""
+
+    values: Counter[str]
+    facts: Counter[str]
+
+
+def verdict_counts(lines: pd.DataFrame) -> VerdictCounts:
+    """Return the number of lines with each verdict; lines without one do not count."""
+    verdicts = lines["verdict"]
     is_fact = lines["metric"].isin(FACTS)
-    return Counter(lines["verdict"][~is_fact]), Counter(lines["verdict"][is_fact])
+    has_verdict = verdicts != ""
+    return VerdictCounts(
+        values=Counter(verdicts[has_verdict & ~is_fact]),
+        facts=Counter(verdicts[has_verdict & is_fact]),
+    )
 
 
 def missing_runs(lines: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:

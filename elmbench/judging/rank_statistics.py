@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,13 @@ from elmbench.tables.number_texts import p_text, p_words
 ALPHA = 0.05
 #: Values of pairs of models, such as p-values, by both names.
 _Pairs = dict[str, dict[str, Any]]
+
+
+class FriedmanTest(NamedTuple):
+    """Friedman's test of equal ranks."""
+
+    chi_squared: float
+    p: float
 
 
 @dataclass(frozen=True)
@@ -57,15 +64,15 @@ class Statistics:
         return self.values.rank(axis=1, ascending=False).mean().to_dict()
 
     @cached_property
-    def friedman(self) -> tuple[float, float] | None:
-        """Friedman's chi-squared and its p-value; None for two models."""
+    def friedman(self) -> FriedmanTest | None:
+        """Friedman's test of equal ranks; None for two models."""
         from scipy.stats import friedmanchisquare
 
         if len(self.ranks) < 3:
             return None
         with np.errstate(invalid="ignore"):  # models that are equal on every data set
             test = friedmanchisquare(*self.values.to_numpy().T)
-        return float(test.statistic), float(test.pvalue)
+        return FriedmanTest(chi_squared=float(test.statistic), p=float(test.pvalue))
 
     @property
     def _rank_error(self) -> float:
@@ -154,12 +161,13 @@ class Statistics:
         text = (
             f"{self.source}: {len(self.ranks)} models on {len(self.datasets)} data sets"
         )
-        text += f" (without {', '.join(self.left_out)})" if self.left_out else ""
-        return text + (
-            f"; Friedman's chi-squared {self.friedman[0]:.3g}, {p_words(self.friedman[1])}"
-            if self.friedman
-            else ""
-        )
+        if self.left_out:
+            text += f" (without {', '.join(self.left_out)})"
+        test = self.friedman
+        if test is None:
+            return text
+        chi_squared = f"{test.chi_squared:.3g}"
+        return f"{text}; Friedman's chi-squared {chi_squared}, {p_words(test.p)}"
 
     @property
     def subtitle(self) -> str:
@@ -222,12 +230,19 @@ class Statistics:
 
     def record(self) -> dict[str, Any]:
         """Return the comparison for JSON."""
-        friedman, p = self.friedman or (None, None)
-        names = ("source", "datasets", "left_out", "ranks", "critical_distance")
-        of_pairs = ("nemenyi", "wilcoxon", "wins", "win_rates")
-        return {name: getattr(self, name) for name in names + of_pairs} | {
-            "friedman": friedman,
-            "p": p,
+        test = self.friedman
+        return {
+            "source": self.source,
+            "datasets": self.datasets,
+            "left_out": self.left_out,
+            "ranks": self.ranks,
+            "critical_distance": self.critical_distance,
+            "nemenyi": self.nemenyi,
+            "wilcoxon": self.wilcoxon,
+            "wins": self.wins,
+            "win_rates": self.win_rates,
+            "friedman": None if test is None else test.chi_squared,
+            "p": None if test is None else test.p,
         }
 
     def cliques(self) -> Iterator[tuple[float, float]]:

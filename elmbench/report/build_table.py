@@ -15,7 +15,8 @@ import pandas as pd
 from elmbench.errors import amount
 from elmbench.judging.claim_outcomes import ClaimOutcome
 from elmbench.judging.measured_cells import GROUP
-from elmbench.judging.summary import PUBLISHED_KEY, ROWS_OFF
+from elmbench.judging.summary import PUBLISHED_KEY
+from elmbench.judging.summary_line import ROWS_OFF
 from elmbench.judging.verdict_words import COMPLETE, NOT_MEASURED
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import without_round_off

@@ -3,7 +3,6 @@ claims.
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,12 +18,14 @@ from elmbench.judging.claim_outcomes import (
 )
 from elmbench.judging.measured_cells import ComparedValue
 from elmbench.judging.published_values import (
+    VerdictCounts,
     facts_sentence,
     missing_runs,
     verdict_counts,
 )
 from elmbench.judging.readings import TableCells, compare_readings
-from elmbench.judging.summary import COLUMNS, PUBLISHED_KEY, drop_stand_ins
+from elmbench.judging.summary import PUBLISHED_KEY, drop_stand_ins
+from elmbench.judging.summary_line import COLUMNS
 from elmbench.judging.table_verdicts import TableVerdict, judge_table, main_verdict
 from elmbench.judging.verdict_words import JUDGED, VERDICTS, verdict_list
 from elmbench.numerics.significance import holm
@@ -42,13 +43,23 @@ from elmbench.specs.profiles import Resolved, resolve
 from elmbench.specs.published import ALL, PublishedValue
 from elmbench.tables import kind_of_table
 
-#: The ranks of verdicts by their evidence: a figure counts under the profile with the highest rank.
+#: The ranks of verdicts by their evidence: a value counts under the profile with the highest rank.
 _WORTH = (
     dict.fromkeys(VERDICTS, 0)
     | {"not comparable": 1, "too few runs": 2}
     | dict.fromkeys(JUDGED, 3)
 )
 _NO_VALUES = pd.DataFrame(columns=[*COLUMNS, "profile"])
+
+
+class TestedClaim(NamedTuple):
+    """A main claim of a paper that was tested, its result in words, and the claims about tables
+    that tested it.
+    """
+
+    claim: MainClaim
+    result: str
+    outcomes: list[ClaimOutcome]
 
 
 @dataclass(frozen=True)
@@ -165,7 +176,7 @@ class TableResults:
         return main_verdict(self.table_verdicts, self.results[0].resolved)
 
     @cached_property
-    def counts(self) -> tuple[Counter[str], Counter[str]]:
+    def counts(self) -> VerdictCounts:
         """The numbers of published values and of facts of data sets with each verdict."""
         return verdict_counts(self.published_values)
 
@@ -377,7 +388,7 @@ class PaperResults:
         return f"No value of {labels} is compared."
 
     @cached_property
-    def counts(self) -> tuple[Counter[str], Counter[str]]:
+    def counts(self) -> VerdictCounts:
         """The numbers of published values and of facts with each verdict; those that several tables
         print count once.
         """
@@ -402,7 +413,7 @@ class PaperResults:
         run`.
         """
         not_run = sum(table.verdicts["not run"] for table in self.tables)
-        return {verdict: self.counts[0][verdict] for verdict in VERDICTS} | {
+        return {verdict: self.counts.values[verdict] for verdict in VERDICTS} | {
             "not run": not_run
         }
 
@@ -428,10 +439,8 @@ class PaperResults:
         )
 
     @cached_property
-    def main_claims(self) -> list[tuple[MainClaim, str, list[ClaimOutcome]]]:
-        """Each main claim of the paper that was tested, with its result in words and the claims
-        that tested it.
-        """
+    def main_claims(self) -> list[TestedClaim]:
+        """The main claims of the paper that were tested."""
 
         def parts_of(main: MainClaim) -> list[ClaimOutcome]:
             pairs = (
@@ -451,7 +460,10 @@ class PaperResults:
             for main in self.paper.main_claims
             if (parts := parts_of(main))
         )
-        return [(main, result_in_words(parts), parts) for main, parts in tested]
+        return [
+            TestedClaim(claim=main, result=result_in_words(parts), outcomes=parts)
+            for main, parts in tested
+        ]
 
 
 def read_paper_table(

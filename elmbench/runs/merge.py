@@ -8,6 +8,7 @@ stays.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +26,25 @@ from elmbench.tasks.plan import Cell
 _MOST_DIFFERENCES = 12
 
 
+@dataclass(frozen=True, kw_only=True)
+class MergedResults:
+    """The outcome of a merge."""
+
+    #: The number of new results.
+    results: int
+    #: The folders of the tables that were written.
+    tables: list[str]
+    #: The ids of the tables that this installation does not have.
+    unknown: list[str]
+    #: The number of damaged records, which are left out.
+    damaged: int
+
+
 def merge_results(
     folders: list[Path], into: Path, figure_format: FigureFormat = "png"
-) -> dict[str, Any]:
+) -> MergedResults:
     """Merge the results of some folders into another one, which may hold results already, and write
     the tables.
-
-    The outcome has the number of new `results`, the folders of the `tables` that were written, the
-    ids of `unknown` tables, which this installation does not have, and the number of `damaged`
-    records, which are left out.
 
     A result that ended ok replaces one that did not. Raises ElmbenchError, before anything is
     written, if a folder holds no results, or their specs, data or versions differ.
@@ -74,7 +85,7 @@ def merge_results(
         target.close()
     unknown = sorted(name for name, _ in target.tables() if name not in catalogue)
     damaged = sum(store.n_damaged for store in sources.values())
-    return {"results": count, "tables": tables, "unknown": unknown, "damaged": damaged}
+    return MergedResults(results=count, tables=tables, unknown=unknown, damaged=damaged)
 
 
 def _check_equal_origin(stores: Mapping[Path, Store]) -> None:

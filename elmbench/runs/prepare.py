@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from elmbench.errors import DataUnavailableError, ElmbenchError, unknown_name, wording
 from elmbench.execution.engine import Estimates, find_pending
@@ -77,6 +77,30 @@ class RunOptions:
     def many_tables(self) -> bool:
         """True if the request is for all tables, or for all of a paper."""
         return self.everything or self.paper is not None
+
+
+@dataclass
+class EntryCost:
+    """The planned work of a data set and a column of a table."""
+
+    experiment: str
+    dataset: str
+    model: str
+    cells: int = 0
+    #: The cells that still have to run, and those whose data are missing.
+    to_run: int = 0
+    unavailable: int = 0
+    #: The fits of the remaining work, and their estimated seconds; None if these are unknown.
+    fits: int = 0
+    seconds: float | None = 0.0
+
+    def add(self, fits: int, seconds: float | None) -> None:
+        """Add some remaining work."""
+        self.fits += fits
+        if seconds is None or self.seconds is None:
+            self.seconds = None
+        else:
+            self.seconds += seconds
 
 
 @dataclass
@@ -188,36 +212,24 @@ class PreparedRun:
             "unavailable": missing,
         }
 
-    def cost_by_entry(self) -> list[dict[str, Any]]:
-        """Return the plan of each data set and column of each table; its `seconds` are None if they
-        are unknown.
-        """
+    def cost_by_entry(self) -> list[EntryCost]:
+        """Return the planned work of each data set and column of each table."""
         todo = set(self.todo)
         rest = set(self.todo)
-        zeros = {"cells": 0, "to_run": 0, "unavailable": 0, "fits": 0, "seconds": 0.0}
-        lines: dict[tuple[str, str, str], dict[str, Any]] = {}
+        costs: dict[tuple[str, str, str], EntryCost] = {}
         for resolved, plan in self.tables:
             for cell in plan.cells:
                 entry = (resolved.file.id, cell.dataset, cell.model)
-                labels = dict(
-                    zip(("experiment", "dataset", "model"), entry, strict=True)
-                )
-                line = lines.setdefault(entry, labels | zeros)
-                line["cells"] += 1
-                line["unavailable"] += bool(cell.unavailable)
-                line["to_run"] += cell.key in todo
+                cost = costs.setdefault(entry, EntryCost(*entry))
+                cost.cells += 1
+                cost.unavailable += bool(cell.unavailable)
+                cost.to_run += cell.key in todo
                 for work in needed_work(cell.key, plan.works):
                     # Work that several entries need is counted for the first of them.
                     if work.key in rest:
                         rest.discard(work.key)
-                        line["fits"] += work.number_of_fits
-                        seconds = self.estimates.seconds(work.key)
-                        line["seconds"] = (
-                            None
-                            if None in (seconds, line["seconds"])
-                            else line["seconds"] + seconds
-                        )
-        return list(lines.values())
+                        cost.add(work.number_of_fits, self.estimates.seconds(work.key))
+        return list(costs.values())
 
 
 def needed_work(key: str, works: dict[str, Work]) -> Iterator[Work]:

@@ -61,7 +61,7 @@ def test_the_example_of_demsar() -> None:
         "C4.5+m+cf": 1.964, "C4.5+m": 2.0, "C4.5+cf": 2.893, "C4.5": 3.143,
     }  # fmt: skip
     assert result.friedman is not None
-    assert result.friedman[0] == pytest.approx(
+    assert result.friedman.chi_squared == pytest.approx(
         friedmanchisquare(*DEMSAR.to_numpy().T).statistic
     )
     assert result.critical_distance == pytest.approx(

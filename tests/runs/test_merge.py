@@ -112,8 +112,8 @@ def test_two_machines_make_one_table(fill: Fill, tmp_path: Path) -> None:
     into = tmp_path / "c"
     merged = merge_results([a, b], into)
     assert cells_in(into) == cells_in(a) | cells_in(b)
-    assert (merged["results"], merged["damaged"]) == (12, 0)
-    (table,) = merged["tables"]
+    assert (merged.results, merged.damaged) == (12, 0)
+    (table,) = merged.tables
     cells = pd.read_csv(Path(table) / "cells.csv")
     assert len(cells) == 6
     assert set(cells["status"]) == {"ok"}
@@ -124,12 +124,12 @@ def test_two_machines_make_one_table(fill: Fill, tmp_path: Path) -> None:
     }
     assert machines == {"ELM": "one", "K-ELM": "two"}
     # Again: there is nothing to add.
-    assert merge_results([a, b], into)["results"] == 0
+    assert merge_results([a, b], into).results == 0
     # Into one of them, without a record that is damaged.
     (log,) = Store(b).folder.iterdir()
     log.write_bytes(b"x" + log.read_bytes())
     merged = merge_results([a, b], a)
-    assert (merged["results"], merged["damaged"]) == (6, 1)
+    assert (merged.results, merged.damaged) == (6, 1)
     with pytest.raises(ElmbenchError, match="nothing holds no results of a run"):
         merge_results([a, tmp_path / "nothing"], tmp_path / "d")
 

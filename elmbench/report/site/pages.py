@@ -118,7 +118,7 @@ def _overview_pages(
     for table in _watched([table for paper in papers for table in paper.tables], watch):
         table.judge()
     total = sum((Counter(paper.verdicts) for paper in papers), Counter[str]())
-    facts = sum((paper.counts[1] for paper in papers), Counter[str]())
+    facts = sum((paper.counts.facts for paper in papers), Counter[str]())
     yield _page(
         "index.html",
         "index.html",
