@@ -16,13 +16,17 @@ from pathlib import Path
 import pandas as pd
 
 from elmbench.files import write_atomically
-from elmbench.judging.distortions import KINDS, accepted_own_runs, notice_distortions
+from elmbench.judging.distortions import (
+    KINDS,
+    count_accepted_own_runs,
+    count_noticed_distortions,
+)
 from elmbench.judging.measured_cells import ComparedValue
-from elmbench.judging.published_values import own_runs_inside
+from elmbench.judging.published_values import count_own_runs_inside
 from elmbench.judging.table_measures import rows_of as measured_rows
 from elmbench.judging.table_verdicts import TableVerdict
 from elmbench.judging.verdict_words import SIGNS, VERDICTS
-from elmbench.report.build_site import gather
+from elmbench.report.build_site import gather_papers
 from elmbench.report.papers import PaperResults, TableResults
 from elmbench.report.print_checks import check_prints, summary_text
 from elmbench.report.results import Results
@@ -66,7 +70,7 @@ _BLOCK = re.compile(r"^<!-- make pages: (.+?) -->$.*?^<!-- end -->$", flags=re.M
 
 @cache
 def _gathered(paper: str) -> PaperResults:
-    (results,) = gather(
+    (results,) = gather_papers(
         ResultsDirs(_RESULTS),
         lambda files: [file for file in files if file.spec.paper == paper],
     )
@@ -246,7 +250,7 @@ def main(paper: str) -> str:
 def own_runs() -> str:
     """Return how many of our own runs lie in the intervals of the others, by paper."""
     counts = {
-        paper.paper.key.upper(): own_runs_inside(
+        paper.paper.key.upper(): count_own_runs_inside(
             value for table in paper.run for value in table.compared_values
         )
         for paper in _all_gathered()
@@ -271,9 +275,9 @@ def distorted_prints() -> str:
     for table, verdict, values in _main_metrics():
         counts: dict[str, tuple[int, int]] = {
             one.kind: (one.noticed, one.n)
-            for one in notice_distortions(verdict.metric, measured_rows(values))
+            for one in count_noticed_distortions(verdict.metric, measured_rows(values))
         }
-        counts["own runs"] = accepted_own_runs(verdict.metric, values)
+        counts["own runs"] = count_accepted_own_runs(verdict.metric, values)
         for kind, (noticed, n) in counts.items():
             totals.update({f"{kind}, noticed": noticed, f"{kind}, n": n})
         cells = (_of(*counts.get(kind, (0, 0))) for kind in (*KINDS, "own runs"))

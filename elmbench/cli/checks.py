@@ -31,7 +31,7 @@ from elmbench.results.cells import csv
 from elmbench.specs.profiles import Resolved, command_for
 from elmbench.tables import kind_of_table
 from elmbench.tables.drawing import title_of
-from elmbench.tables.number_texts import p_words, three_figures
+from elmbench.tables.number_texts import p_words, three_digits
 from elmbench.tables.result_table import Column, Note, ResultTable, Section
 
 #: Headings that would be too wide.
@@ -212,7 +212,7 @@ def _times(tables: Iterable[TableResults]) -> Iterator[RenderableType]:
             table.file.id,
             times.metric,
             str(times.n),
-            f"x {three_figures(times.median_factor)}",
+            f"x {three_digits(times.median_factor)}",
             "" if times.rank_correlation is None else f"{times.rank_correlation:.2f}",
         )
         for table in tables

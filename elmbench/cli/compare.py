@@ -382,7 +382,7 @@ def _write_page(prepared: PreparedRun, results: Results, path: Path) -> None:
     """Compute the permutation importance of the best models, with live progress, and write the
     page.
     """
-    from elmbench.comparison.html_page import failures_of, plan_importance, write_page
+    from elmbench.comparison.html_page import reasons_of_failures, plan_importance, write_page
     from elmbench.execution.executors.local import LocalExecutor
     from elmbench.runs.execute import compute
 
@@ -393,7 +393,7 @@ def _write_page(prepared: PreparedRun, results: Results, path: Path) -> None:
         )
         with LocalExecutor(prepared.options.settings) as executor:
             run_cells(importance, executor, compute)
-    for reason in failures_of(importance):
+    for reason in reasons_of_failures(importance):
         state.say(f"no permutation importance of a test part: {reason}")
     write_page(prepared, importance, results, path)
     state.say(f"written to {path}")

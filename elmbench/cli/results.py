@@ -38,7 +38,7 @@ _FORMATS = ", ".join(("text", "csv", *FORMATS))
 def status_command(experiment: options.Table = None) -> None:
     """Show the number of cells of each table by status."""
     from elmbench.execution.store import Store
-    from elmbench.runs.status import is_known, table_status
+    from elmbench.runs.status import is_known_table, table_status
 
     store = Store(state.results_dir)
     lines = [
@@ -53,7 +53,7 @@ def status_command(experiment: options.Table = None) -> None:
     if not lines:
         state.say(f"{state.results_dir} holds no runs; {_first_step()}")
     for line in lines:
-        if is_known(line["experiment"], line["profile"]):
+        if is_known_table(line["experiment"], line["profile"]):
             _say_what_is_left(line)
         else:
             name = f"{line['experiment']} ({line['profile']})"

@@ -52,7 +52,7 @@ def plan_importance(run: PreparedRun, results: Results) -> PreparedRun:
     )
 
 
-def failures_of(run: PreparedRun) -> list[str]:
+def reasons_of_failures(run: PreparedRun) -> list[str]:
     """Return the reasons of planned work that has not ended ok, each once."""
     results = [run.store.result(key) or {} for key in run.works]
     return list(

@@ -46,11 +46,12 @@ class ComparisonResults(Results):
         difference from the best model, and the costs.
         """
         (spec,) = self.resolved.datasets.values()
-        lines = self.summary[self.summary["dataset"] == spec.name]
+        is_of_data = self.summary["dataset"] == spec.name
+        lines = self.summary[is_of_data]
         means = lines.pivot_table("mean", "model", "metric", sort=False)
-        ranked = rank_models(self.summary, spec.name, self.resolved).models
-        others = means.index.difference(ranked, sort=False)
-        return means.loc[[*ranked, *others]]
+        order = rank_models(self.summary, spec.name, self.resolved)
+        unranked = means.index.difference(order.models, sort=False)
+        return means.loc[[*order.models, *unranked]]
 
     @cached_property
     def predictions(self) -> pd.DataFrame:

@@ -94,7 +94,7 @@ def update_baseline(cells: pd.DataFrame, path: Path) -> int:
 def compare_with_baseline(
     cells: pd.DataFrame, path: Path, measures: Collection[Measure] = ()
 ) -> dict[str, Any]:
-    """Compare cells, as `cells.csv` has them, with a baseline by the rule above.
+    """Return the differences of cells from a baseline, with what was compared, for JSON.
 
     The outcome has the number of `compared` cells and the `differences`, each with the cell, the
     column, both values, and the tolerance in words.

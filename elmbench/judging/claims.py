@@ -84,7 +84,7 @@ class _Results:
         for dataset in _claim_datasets(claim, self.resolved):
             if (dataset, claim.model) not in self._models:
                 continue
-            columns = other_columns(claim, dataset, self.resolved)
+            columns = rival_columns(claim, dataset, self.resolved)
             if any((dataset, column) in self._models for column in columns):
                 return True
         return False
@@ -112,7 +112,7 @@ class _Results:
 
     def has_stand_in(self, claim: Claim, dataset: str) -> bool:
         """Return True if a column of a comparison has a model or parameters of our own."""
-        columns = [claim.model, *other_columns(claim, dataset, self.resolved)]
+        columns = [claim.model, *rival_columns(claim, dataset, self.resolved)]
         return any(self.resolved.stand_in(column, dataset) for column in columns)
 
     def is_fixed(self, dataset: str, *columns: str) -> bool:
@@ -207,7 +207,7 @@ def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
         rivals=tuple(
             _rivals_of(comparison, results) for comparison in claim.comparisons
         ),
-        in_print=is_borne_out(claim, results.resolved),
+        in_print=holds_in_print(claim, results.resolved),
         remark="; ".join(remarks),
     )
     findings = [finding for part in parts for finding in part.findings]
@@ -241,7 +241,7 @@ def _rivals_of(claim: Claim, results: _Results) -> tuple[str, ...]:
     """Return the columns that a comparison compares with on any data set."""
     columns: dict[str, None] = {}
     for dataset in results.datasets(claim):
-        columns |= dict.fromkeys(other_columns(claim, dataset, results.resolved))
+        columns |= dict.fromkeys(rival_columns(claim, dataset, results.resolved))
     return tuple(columns)
 
 
@@ -300,7 +300,7 @@ def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
     first = results.values(dataset, claim.model, claim.metric)
     measure = claim.than_metric or claim.metric
     pairs = []
-    for column in other_columns(claim, dataset, results.resolved):
+    for column in rival_columns(claim, dataset, results.resolved):
         second = results.values(dataset, column, measure)
         if first.by_fold.empty or second.by_fold.empty:
             return []
@@ -375,7 +375,7 @@ def _test_on_most(claim: Claim, rows: list[list[_Pair]]) -> list[SignificanceRes
     ]
 
 
-def other_columns(claim: Claim, dataset: str, resolved: Resolved) -> list[str]:
+def rival_columns(claim: Claim, dataset: str, resolved: Resolved) -> list[str]:
     """Return the columns that a comparison compares with on a data set.
 
     `others` leaves out a column for which the paper prints no value: the paper says nothing about
@@ -428,7 +428,9 @@ def is_true(claim: Claim, value: float, rival: float) -> bool:
 
 
 def region_of(claim: Claim) -> Region:
-    """Return the range of the difference, or of the logarithm of the ratio, if a claim is true."""
+    """Return the range of the difference, or of the logarithm of the ratio, in which a claim is
+    true.
+    """
     if claim.between is not None:
         low, high = claim.between
         log_low = math.log(low) if low else -math.inf
@@ -443,8 +445,8 @@ def region_of(claim: Claim) -> Region:
     return Region(high=claim.within)
 
 
-def is_borne_out(claim: Claim, resolved: Resolved) -> bool | None:
-    """Return True if the published values bear a claim out; None if the paper prints them for no
+def holds_in_print(claim: Claim, resolved: Resolved) -> bool | None:
+    """Return True if a claim is true of the published values; None if the paper prints them for no
     data set.
 
     A claim about most data sets must be true of the published values on more than half of those
@@ -483,7 +485,7 @@ def _rivals_in_print(claim: Claim, dataset: str, resolved: Resolved) -> list[flo
     the columns that it names has no value.
     """
     measure = claim.than_metric or claim.metric
-    columns = other_columns(claim, dataset, resolved)
+    columns = rival_columns(claim, dataset, resolved)
     values = [
         _value_in_print((dataset, column, measure.column), resolved)
         for column in columns

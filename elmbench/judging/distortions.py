@@ -45,7 +45,7 @@ class Distortion:
     rows: list[Row]
 
 
-def distortions(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
+def distorted_prints(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
     """Yield the distorted prints of a table that a reader would object to.
 
     Models are exchanged if the print separates them on most of the data sets where it separates
@@ -155,22 +155,26 @@ class Noticed:
     noticed: int
 
 
-def notice_distortions(metric: str, rows: Sequence[Row]) -> list[Noticed]:
-    """Return for each kind of distortion how many change the verdict on a table."""
-    original = findings_of(judge_measures(metric, rows))
+def count_noticed_distortions(metric: str, rows: Sequence[Row]) -> list[Noticed]:
+    """Count, for each kind of distortion, the distorted prints and those whose verdict differs from
+    that on the print.
+    """
+    original = states_and_exceptions(judge_measures(metric, rows))
     n: Counter[str] = Counter()
     noticed: Counter[str] = Counter()
-    for distortion in distortions(metric, rows):
+    for distortion in distorted_prints(metric, rows):
         verdict = judge_measures(metric, distortion.rows)
         n[distortion.kind] += 1
-        noticed[distortion.kind] += findings_of(verdict) != original
+        noticed[distortion.kind] += states_and_exceptions(verdict) != original
     return [
         Noticed(kind, n=n[kind], noticed=noticed[kind]) for kind in KINDS if n[kind]
     ]
 
 
-def findings_of(verdict: TableVerdict) -> tuple[object, ...]:
-    """Return what the sentence on a table says apart from numbers: states and exceptions."""
+def states_and_exceptions(verdict: TableVerdict) -> tuple[object, ...]:
+    """Return the states of a verdict and of its measures, with their exceptions: two verdicts with
+    equal ones differ in numbers only.
+    """
     return (
         verdict.state,
         *(
@@ -180,11 +184,11 @@ def findings_of(verdict: TableVerdict) -> tuple[object, ...]:
     )
 
 
-def accepted_own_runs(
+def count_accepted_own_runs(
     metric: str, compared: Sequence[ComparedValue]
 ) -> tuple[int, int]:
-    """Return how many prints of our own runs the verdict and the strict test accept, and their
-    number.
+    """Return how many prints of our own runs the verdict and the strict test accept, and how many
+    there are.
     """
     accepted = 0
     n = 0

@@ -103,7 +103,7 @@ def _agreement_of_times(metric: str, times: pd.DataFrame) -> TimesAgreement:
     )
 
 
-def own_runs_inside(compared: Iterable[ComparedValue]) -> tuple[int, int]:
+def count_own_runs_inside(compared: Iterable[ComparedValue]) -> tuple[int, int]:
     """Return how many of our runs lie in the interval of the other runs of their model, and the
     number of runs.
 

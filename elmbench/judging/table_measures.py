@@ -118,7 +118,9 @@ def _margins(unit: Unit, published: Array) -> Array:
 
 
 def rows_of(compared: Iterable[ComparedValue]) -> list[Row]:
-    """Return the rows of the compared values of one metric."""
+    """Return the compared values of one metric as rows: the models on a data set, or the measures
+    of a single model there.
+    """
     by_dataset = group_by(compared, lambda value: value.dataset)
     return [row for values in by_dataset.values() for row in _rows_of_dataset(values)]
 

@@ -45,12 +45,12 @@ def build_report(
         # matplotlib and jinja2 take a second to import.
         from elmbench.report.site.pages import site_files
 
-        files = site_files(gather(dirs, watch), cache.texts, watch)
+        files = site_files(gather_papers(dirs, watch), cache.texts, watch)
         site.replace(files, cache.digest)
     return site.path / FIRST_PAGE
 
 
-def gather(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
+def gather_papers(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
     """Return the results of every paper; raise ElmbenchError if there are none.
 
     `watch` yields the tables that it is given, one after the other.

@@ -30,7 +30,7 @@ from elmbench.specs.protocol import MEASURES, is_quality
 from elmbench.specs.published import ALL
 from elmbench.tables import kind_of_table
 from elmbench.tables.base import TableKind
-from elmbench.tables.number_texts import ending, quantity, three_figures
+from elmbench.tables.number_texts import ending_text, quantity, three_digits
 from elmbench.tables.result_table import COMMITTED_SIGN, Entry, ResultTable, Section
 
 
@@ -274,7 +274,7 @@ class _Sections:
             )
         if status in (COMPLETE, NOT_MEASURED):
             return ""
-        return self._timeout_text(line) if status == "timeout" else ending(status)
+        return self._timeout_text(line) if status == "timeout" else ending_text(status)
 
     def _timeout_text(self, line: Mapping[Any, Any]) -> str:
         """Return the limit that the searches or fits of a line have reached; "timeout" if it is not
@@ -354,9 +354,7 @@ def _common_params(cells: pd.DataFrame) -> dict[Any, str]:
 
 def _param_text(value: Any) -> str:
     """Return the value of a hyperparameter, with three digits of a positive decimal number."""
-    return (
-        three_figures(value) if isinstance(value, float) and value > 0 else str(value)
-    )
+    return three_digits(value) if isinstance(value, float) and value > 0 else str(value)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from elmbench.results import group_by
 from elmbench.results.cells import CAPPED, REMARKS, WARNING
 from elmbench.specs.profiles import Resolved
 from elmbench.tables import kind_of_table
-from elmbench.tables.number_texts import gain, p_text
+from elmbench.tables.number_texts import gain_text, p_text
 from elmbench.tables.result_table import Note
 
 #: Replaces the name of a data set in a reason that several of them share.
@@ -121,7 +121,7 @@ def optimism_notes(default: pd.DataFrame) -> Iterator[Note]:
     if smallest != largest:
         over = f"{smallest} to {over}"
     gains_of_models = [
-        f"{model} {gain(float(line['mean']))}" for model, line in means.iterrows()
+        f"{model} {gain_text(float(line['mean']))}" for model, line in means.iterrows()
     ]
     listed = ", ".join(gains_of_models)
     text = f"optimism of the selection, gain of oracle over nested, mean over {over}: {listed}"
@@ -130,9 +130,9 @@ def optimism_notes(default: pd.DataFrame) -> Iterator[Note]:
     gains = by_dataset.mean().to_numpy(float)
     if len(gains) >= FEWEST_RUNS:
         test = corrected_t_test(gains, 0.0, Region())
-        mean = gain(test.estimate)
-        low = gain(test.low or 0.0)
-        high = gain(test.high or 0.0)
+        mean = gain_text(test.estimate)
+        low = gain_text(test.low or 0.0)
+        high = gain_text(test.high or 0.0)
         text += f"; all models {mean} [{low}, {high}], paired t-test over data sets"
     yield Note("optimism", text)
 

@@ -231,8 +231,12 @@ class PrintedOnce(NamedTuple):
     criterion: str
 
 
-def printed_once(line: Mapping[Any, Any], resolved: Resolved) -> PrintedOnce:
-    """Return the published value of a line of `summary.csv`."""
+def identify_published_value(
+    line: Mapping[Any, Any], resolved: Resolved
+) -> PrintedOnce:
+    """Return what identifies the published value in a line of `summary.csv`: equal for tables that
+    print the same value.
+    """
     model = line["model"]
     spec = resolved.spec
     published = resolved.published[line["dataset"], model, line["metric"]]
@@ -397,7 +401,7 @@ class PaperResults:
             experiments = {one.resolved.profile: one.resolved for one in table.results}
             for line in table.published_values.to_dict("records"):
                 experiment = experiments[line["profile"]]
-                value = printed_once(line, experiment)
+                value = identify_published_value(line, experiment)
                 verdict = line["verdict"]
                 earlier = best.get(value, verdict)
                 best[value] = max(earlier, verdict, key=_WORTH.__getitem__)

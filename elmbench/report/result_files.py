@@ -10,7 +10,13 @@ import pandas as pd
 from elmbench.errors import ElmbenchError, ElmbenchWarning, amount, first_line
 from elmbench.execution.store import Store
 from elmbench.files import encode_text, write_atomically
-from elmbench.report.results import CELLS, Results, in_order, is_known, results_of_table
+from elmbench.report.results import (
+    CELLS,
+    Results,
+    in_order,
+    is_known_dataset,
+    results_of_table,
+)
 from elmbench.report.writers.markdown import markdown
 from elmbench.results.cells import (
     cells_frame,
@@ -61,7 +67,7 @@ def write_results(
     if commands is None:
         commands = store.commands(resolved.profile, experiment)
     datasets = {cell.dataset for cell in planned}
-    known = {name for name in datasets if is_known(name, resolved)}
+    known = {name for name in datasets if is_known_dataset(name, resolved)}
     # Cells on data sets of another --spec-dir stay in the store.
     planned = [cell for cell in planned if cell.dataset in known]
     models = dict.fromkeys(cell.model for cell in planned)

@@ -316,7 +316,9 @@ def results_of_table(
     cells = read_cells(folder / CELLS)
     left_out = ""
     if unknown := [
-        name for name in cells["dataset"].unique() if not is_known(name, resolved)
+        name
+        for name in cells["dataset"].unique()
+        if not is_known_dataset(name, resolved)
     ]:
         cells = cells[~cells["dataset"].isin(unknown)].reset_index(drop=True)
         left_out = (
@@ -337,7 +339,7 @@ def results_of_table(
     return Results(folder, cells, resolved, left_out=left_out)
 
 
-def is_known(dataset: str, resolved: Resolved) -> bool:
+def is_known_dataset(dataset: str, resolved: Resolved) -> bool:
     """Return True if this installation has a data set of this name."""
     try:
         return bool(resolved.dataset(dataset))

@@ -10,7 +10,7 @@ from elmbench.judging.strict_test import StrictTest
 from elmbench.judging.table_measures import Interval, Order, Values
 from elmbench.judging.table_verdicts import TABLE_VERDICTS, MeasureVerdict, TableVerdict
 from elmbench.metrics import Unit, unit_of
-from elmbench.tables.number_texts import p_text, p_words, three_figures
+from elmbench.tables.number_texts import p_text, p_words, three_digits
 
 #: The plurals of metrics.
 _PLURALS = {
@@ -84,7 +84,7 @@ def distance_with_unit(unit: Unit, distance: float) -> str:
         return f"{100 * distance:.1f} {unit.name}"
     if unit.name == "points":
         return f"{100 * distance:.1f} points"
-    return f"{distance:.1f} {unit.name}" if unit.name else three_figures(distance)
+    return f"{distance:.1f} {unit.name}" if unit.name else three_digits(distance)
 
 
 def margin_text(unit: Unit) -> str:

@@ -43,7 +43,7 @@ def table_status(store: Store, experiment: str | None = None) -> list[dict[str, 
     return [line for line in lines if line["planned"]]
 
 
-def is_known(experiment: str, profile: str) -> bool:
+def is_known_table(experiment: str, profile: str) -> bool:
     """Return True if a table of a store is a comparison, or a table of this installation."""
     from elmbench.specs.catalogue import load_catalogue
     from elmbench.specs.files import spec_root

@@ -160,10 +160,10 @@ class CurvesTable(TableKind):
         of two.
         """
         points = _thin_points(
-            list(dict.fromkeys(number_of(entry.measure) for entry in entries))
+            list(dict.fromkeys(point_of(entry.measure) for entry in entries))
         )
         yield from super().lines(
-            [entry for entry in entries if number_of(entry.measure) in points]
+            [entry for entry in entries if point_of(entry.measure) in points]
         )
 
     def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
@@ -174,7 +174,7 @@ class CurvesTable(TableKind):
                 point = {
                     "metric": measure.metric,
                     "parameter": measure.parameter,
-                    "value": number_of(measure),
+                    "value": point_of(measure),
                 }
                 yield point | mean_of(values)
 
@@ -233,8 +233,10 @@ def _scale_axis(axes: Any, values: Any, *, is_C: bool) -> None:
         _add_ridges(axes)
 
 
-def number_of(measure: Measure) -> float:
-    """Return the value of the hyperparameter that a measure is taken at; 0 without one."""
+def point_of(measure: Measure) -> float:
+    """Return the point of a curve at which a measure is taken: the value of a hyperparameter, or a
+    number of rows; 0 without one.
+    """
     return float(measure.value or 0)
 
 

@@ -199,7 +199,7 @@ def line_styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
     }
 
 
-def drawing(width: float, height: float) -> Any:
+def empty_figure(width: float, height: float) -> Any:
     """Return a new matplotlib figure of this size in inches."""
     from matplotlib.figure import Figure as Drawing
 
@@ -208,7 +208,7 @@ def drawing(width: float, height: float) -> Any:
 
 def new_figure(width: float, height: float) -> tuple[Any, Any]:
     """Return a new drawing of this size in inches, and its axes."""
-    figure = drawing(width, height)
+    figure = empty_figure(width, height)
     return figure, figure.add_subplot()
 
 
@@ -243,7 +243,7 @@ def panels(
     if n_columns == 1:
         width = 6.4
         title_width = 76
-    figure = drawing(width, height * n_rows + 0.7)
+    figure = empty_figure(width, height * n_rows + 0.7)
     drawn = []
     for number, group in enumerate(groups, start=1):
         axes = figure.add_subplot(n_rows, n_columns, number)

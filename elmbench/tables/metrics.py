@@ -20,7 +20,7 @@ from elmbench.tables.base import (
     TableKind,
 )
 from elmbench.tables.drawing import cells_ended_ok
-from elmbench.tables.number_texts import gain, quantity
+from elmbench.tables.number_texts import gain_text, quantity
 from elmbench.tables.result_table import Column, Line, Note
 
 TIMES = (
@@ -148,7 +148,7 @@ class MetricsTable(TableKind):
                 line.update(by_metric[metric].texts(suffix))
         optimism = next(iter(by_metric.values())).optimism
         if optimism is not None:
-            line["optimism"] = gain(optimism)
+            line["optimism"] = gain_text(optimism)
         for name in ("fit", "predict"):
             entry = by_metric.get(f"{name}_seconds")
             if entry is None:

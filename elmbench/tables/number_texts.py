@@ -19,18 +19,18 @@ def quantity(
         is_noise = std < 1e-12 * abs(mean)  # of equal numbers, by round-off
         numbers.append(0.0 if is_noise else std)
     if places is None:
-        return " ± ".join(map(three_figures, numbers))
+        return " ± ".join(map(three_digits, numbers))
     fixed = [format_fixed(number, places) for number in numbers]
     text = " ± ".join(fixed)
     return text if ok is None else f"{text} ({ok} ok)"
 
 
-def ending(status: str) -> str:
+def ending_text(status: str) -> str:
     """Return an ending as the papers print it, such as `out of memory` or `-`."""
     return _ENDINGS.get(status, status)
 
 
-def gain(value: float) -> str:
+def gain_text(value: float) -> str:
     """Return the optimism of a selection with its sign."""
     return f"{round(value, 3) + 0.0:+.3f}"
 
@@ -51,7 +51,7 @@ def format_fixed(value: float, places: int) -> str:
     return f"{value:.{places}f}" if abs(value) < 1e6 else f"{value:.1e}"
 
 
-def three_figures(value: float) -> str:
+def three_digits(value: float) -> str:
     """Return seconds or a hyperparameter with at most three significant figures, large ones as
     whole numbers.
     """

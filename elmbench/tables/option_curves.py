@@ -19,7 +19,7 @@ from elmbench.tables.drawing import (
     words_for,
 )
 from elmbench.tables.metrics import RATIOS, TIMES
-from elmbench.tables.number_texts import ending
+from elmbench.tables.number_texts import ending_text
 from elmbench.tables.result_table import Column
 from elmbench.tables.times import TimesTable
 
@@ -89,7 +89,7 @@ class OptionCurvesTable(TimesTable):
             axes.set_xlabel(common_value(group, "option"))
         words = f"{words_for('fit_seconds')}, mean and deviation"
         figure.axes[0].set_ylabel(words, fontsize="small")
-        legend = {ending(status): mark for status, mark in marks.items()}
+        legend = {ending_text(status): mark for status, mark in marks.items()}
         return finish(figure, styles, headline(self.experiment), legend)
 
 

@@ -20,7 +20,7 @@ from elmbench.tables.base import (
     TableOptions,
     Work,
 )
-from elmbench.tables.curves import CurvesTable, number_of
+from elmbench.tables.curves import CurvesTable, point_of
 from elmbench.tables.drawing import (
     BAND_LEGEND,
     ProperNames,
@@ -108,7 +108,7 @@ class StreamCurvesTable(CurvesTable):
         )
         return sorted(
             dict.fromkeys(points),
-            key=lambda point: (_METRICS.index(point.metric), number_of(point)),
+            key=lambda point: (_METRICS.index(point.metric), point_of(point)),
         )
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
@@ -181,7 +181,7 @@ class StreamCurvesTable(CurvesTable):
 
 def _rows_learnt(entry: Entry) -> float:
     """Return the number of rows after which an entry is measured."""
-    return number_of(entry.measure)
+    return point_of(entry.measure)
 
 
 def _with_axes_and_lines(points: DataFrame) -> DataFrame:

@@ -15,7 +15,7 @@ from elmbench.tables.drawing import (
     ProperNames,
     common_value,
     default_cells,
-    drawing,
+    empty_figure,
     headline,
     line_styles,
 )
@@ -125,7 +125,7 @@ class WeightPathsTable(MetricsTable):
         proper_names = ProperNames(self.experiment)
         styles = line_styles(map(str, points["model"].unique()))
         groups = points.groupby("dataset", sort=False)
-        figure = drawing(12.6, _ROW_HEIGHT * len(groups) + 0.6)
+        figure = empty_figure(12.6, _ROW_HEIGHT * len(groups) + 0.6)
         grid: Any = figure.subplots(
             len(groups), 3, squeeze=False, width_ratios=(3, 3, 4)
         )

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from elmbench.judging.claims import is_borne_out
+from elmbench.judging.claims import holds_in_print
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.experiments import Claim
 from elmbench.specs.profiles import resolve
@@ -32,7 +32,7 @@ def test_published_values_confirm_every_claim_except_known_slips(
     file: Any, claim: Claim
 ) -> None:
     """A claim that fails on the print is mistranslated, unless the paper contradicts itself."""
-    borne_out = is_borne_out(claim, resolve(file, file.profiles[-1]))
+    borne_out = holds_in_print(claim, resolve(file, file.profiles[-1]))
     is_unprinted = file.id in WITHOUT_PUBLISHED_VALUES or claim.says == UNPRINTED_CLAIM
     assert borne_out is (None if is_unprinted else not claim.slip)
 

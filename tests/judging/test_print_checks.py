@@ -16,7 +16,7 @@ from random_examples import examples
 
 from elmbench.judging.print_checks import check_print
 from elmbench.judging.print_checks.averages import t_bounds
-from elmbench.judging.print_checks.deviations import squares_exist
+from elmbench.judging.print_checks.deviations import have_possible_deviation
 from elmbench.judging.print_checks.granularity import Shares
 from elmbench.judging.print_checks.printed_table import Parts, PrintedTable
 from elmbench.judging.print_checks.read_tables import read_printed_tables
@@ -235,9 +235,11 @@ def test_an_impossible_deviation_is_found(
 def test_grimmer_uses_the_parity_of_the_sum() -> None:
     """Two whole numbers with the sum 1 have the squares 0 and 1, or 1 and 4, never an even sum."""
     mean = NumberRange(Fraction(1, 2), Fraction(1, 2))
-    assert squares_exist(mean, interval_of(Decimal("0.5"), "nearest"), rows=1, n=2)
+    assert have_possible_deviation(
+        mean, interval_of(Decimal("0.5"), "nearest"), rows=1, n=2
+    )
     two_apart = interval_of(Decimal("1.00"), "nearest")
-    assert not squares_exist(mean, two_apart, rows=1, n=2)
+    assert not have_possible_deviation(mean, two_apart, rows=1, n=2)
 
 
 # Counts

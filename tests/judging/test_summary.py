@@ -30,7 +30,7 @@ from elmbench.judging.measured_cells import MeasuredCells
 from elmbench.judging.summary import optimism, summarise
 from elmbench.results.cells import REMARKS
 from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
-from elmbench.tables.number_texts import gain
+from elmbench.tables.number_texts import gain_text
 
 
 def test_only_successful_cells_are_averaged(toy: Toy) -> None:
@@ -363,7 +363,7 @@ def test_the_table_shows_it_beside_the_oracle_and_its_mean_in_a_note(toy: Toy) -
 
 
 def test_nothing_gained_has_a_plus() -> None:
-    assert [gain(v) for v in (-1e-9, 0.0, 1e-9, -0.0006)] == [
+    assert [gain_text(v) for v in (-1e-9, 0.0, 1e-9, -0.0006)] == [
         "+0.000",
         "+0.000",
         "+0.000",

@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 from made_rows import exchange, made_row, made_table
 
-from elmbench.judging.distortions import KINDS, distortions, notice_distortions
+from elmbench.judging.distortions import (
+    KINDS,
+    count_noticed_distortions,
+    distorted_prints,
+)
 from elmbench.judging.strict_test import strict_tests
 from elmbench.judging.table_measures import Row
 from elmbench.judging.table_verdicts import (
@@ -169,7 +173,9 @@ def test_a_print_that_may_be_a_rerun_never_fails(seed: int) -> None:
 
 def test_a_good_table_notices_every_distortion(seed: int) -> None:
     rows = table(seed)
-    counts = {noticed.kind: noticed for noticed in notice_distortions("accuracy", rows)}
+    counts = {
+        noticed.kind: noticed for noticed in count_noticed_distortions("accuracy", rows)
+    }
     assert [*counts] == [*KINDS]
     assert counts[KINDS[0]].n == 15
     for kind in KINDS:
@@ -181,7 +187,7 @@ def test_a_good_table_notices_every_distortion(seed: int) -> None:
 
 def test_distortions_change_published_values_alone(seed: int) -> None:
     rows = table(seed, n_datasets=3)
-    for distortion in distortions("accuracy", rows):
+    for distortion in distorted_prints("accuracy", rows):
         assert any(
             not np.array_equal(row.published, other.published)
             for row, other in zip(rows, distortion.rows, strict=True)

@@ -16,7 +16,7 @@ from elmbench.judging.measured_cells import ComparedValue, MeasuredCells
 from elmbench.judging.published_values import (
     agreements_of_times,
     compared_values,
-    own_runs_inside,
+    count_own_runs_inside,
 )
 from elmbench.judging.summary import summarise
 from elmbench.judging.table_verdicts import judge_table
@@ -219,7 +219,7 @@ def test_runs_that_are_left_out(
 ) -> None:
     resolved = toy("WDBC,ELM,mcc,0.90,,\n", protocol=HOLDOUT)
     compared, _ = compared_of(resolved, lines_of({"ELM": runs}))
-    assert own_runs_inside(compared) == left_out
+    assert count_own_runs_inside(compared) == left_out
 
 
 def test_the_file_of_a_paper_sets_margins_and_proposed_models(toy: Toy) -> None:

@@ -10,7 +10,7 @@ from sentences import sentence
 from elmbench.judging.summary import PUBLISHED_KEY
 from elmbench.judging.verdict_words import COMPLETE
 from elmbench.registry import registry
-from elmbench.report.build_site import gather
+from elmbench.report.build_site import gather_papers
 from elmbench.report.papers import PaperResults
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import find_experiment
@@ -39,7 +39,7 @@ def test_the_readme_has_each_finding(title: str) -> None:
 
 def test_the_dictionary_that_leaks() -> None:
     paper: PaperResults
-    (paper,) = gather(
+    (paper,) = gather_papers(
         ResultsDirs(RESULTS),
         lambda files: [one for one in files if one.spec.paper == "kos-elm"],
     )

@@ -16,14 +16,14 @@ from elmbench.judging.claim_outcomes import ClaimOutcome, result_in_words
 from elmbench.judging.table_verdicts import MeasureVerdict
 from elmbench.judging.verdict_words import JUDGED, VERDICTS
 from elmbench.numerics.significance import SignificanceResult
-from elmbench.report.build_site import gather
+from elmbench.report.build_site import gather_papers
 from elmbench.report.checks import check_published, published_record
 from elmbench.report.papers import (
     PaperResults,
     PrintedOnce,
     TableResults,
+    identify_published_value,
     papers_of,
-    printed_once,
 )
 from elmbench.report.verdict_sentences import (
     MEASURE_LEGEND,
@@ -290,7 +290,7 @@ def test_the_result_of_a_main_claim_counts_its_statements() -> None:
 
 
 def test_check_and_site_test_the_same_claims_of_all_profiles() -> None:
-    (paper,) = gather(
+    (paper,) = gather_papers(
         ResultsDirs(RESULTS),
         lambda files: [file for file in files if file.spec.paper == "kos-elm"],
     )
@@ -377,7 +377,7 @@ def test_a_value_under_two_names_of_one_model_counts_once() -> None:
     def printed(table: str, model: str) -> PrintedOnce:
         resolved = resolve(find_experiment(table), "paper")
         line = {"dataset": "secom", "model": model, "metric": "accuracy"}
-        return printed_once(line, resolved)
+        return identify_published_value(line, resolved)
 
     one_by_one = printed("ospvm/table2", "OSPVM (40, 1-by-1)")
     assert printed("ospvm/table4", "OSPVM") == one_by_one

@@ -16,7 +16,7 @@ from made_cells import (
 )
 from sentences import sentence
 
-from elmbench.tables.number_texts import format_fixed, quantity, three_figures
+from elmbench.tables.number_texts import format_fixed, quantity, three_digits
 
 
 def test_a_mean_has_one_digit_more_than_the_published_value(toy: Toy) -> None:
@@ -344,7 +344,7 @@ def test_the_subtitle_of_a_table_without_ended_cells(toy: Toy) -> None:
 
 def test_numbers_fit_their_columns() -> None:
     """Seconds have three figures at most, and figures that have run away are powers of ten."""
-    assert [three_figures(value) for value in (0.00234, 0.0467, 12.3456, 123.4)] == [
+    assert [three_digits(value) for value in (0.00234, 0.0467, 12.3456, 123.4)] == [
         "0.0023",
         "0.0467",
         "12.3",

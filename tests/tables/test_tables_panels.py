@@ -17,7 +17,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.tables import kind_of_table
 from elmbench.tables.base import Entry
 from elmbench.tables.drawing import line_styles
-from elmbench.tables.number_texts import ending
+from elmbench.tables.number_texts import ending_text
 from elmbench.tasks.plan import Plan
 from elmbench.tasks.stream import Stream
 
@@ -311,7 +311,7 @@ def test_a_table_has_a_line_for_each_chunk_and_a_column_for_each_measure_of_each
         for rows in ("60", "100")
     ]
     missing = [
-        replace(entry, mean=None, shown=ending("unavailable")) for entry in entries
+        replace(entry, mean=None, shown=ending_text("unavailable")) for entry in entries
     ]
     (line,) = layout.lines(missing)
     assert {text for name, text in line.items() if name.startswith("value")} == {"-"}

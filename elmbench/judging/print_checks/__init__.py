@@ -9,7 +9,7 @@ digits and for every number of rows, folds and runs that the paper and the table
 from collections.abc import Callable, Iterator, Sequence
 
 from elmbench.judging.print_checks.averages import check_averages
-from elmbench.judging.print_checks.counts import check_counts
+from elmbench.judging.print_checks.counts import check_class_counts
 from elmbench.judging.print_checks.deviations import check_deviations
 from elmbench.judging.print_checks.granularity import check_granularity
 from elmbench.judging.print_checks.printed_table import Finding, PrintedTable
@@ -21,7 +21,7 @@ Check = Callable[[PrintedTable, Sequence[PrintedTable]], Iterator[Finding]]
 CHECKS: dict[str, Check] = {
     "granularity": check_granularity,
     "deviations": check_deviations,
-    "counts": check_counts,
+    "counts": check_class_counts,
     "averages": check_averages,
     "ratios": check_ratios,
     "printed twice": check_printed_twice,

@@ -76,13 +76,13 @@ def _mean_contradiction(
     if not _is_complete(table, row):
         return ""
     numbers = list(row.values())
-    means = [mean_of(numbers, rounding) for rounding in ROUNDINGS]
+    means = [possible_means(numbers, rounding) for rounding in ROUNDINGS]
     if may_be_in(number, means):
         return ""
     return f"the mean of the row is {range_text(means)}; {number} is printed"
 
 
-def mean_of(numbers: Sequence[Decimal], rounding: Rounding) -> NumberRange:
+def possible_means(numbers: Sequence[Decimal], rounding: Rounding) -> NumberRange:
     """Return the possible means of printed numbers."""
     intervals = [interval_of(number, rounding) for number in numbers]
     low = sum((one.low for one in intervals), Fraction(0)) / len(intervals)

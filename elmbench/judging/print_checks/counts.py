@@ -72,7 +72,7 @@ OF_COUNTS: dict[str, Metric] = {
 }
 
 
-def check_counts(
+def check_class_counts(
     table: PrintedTable, paper: Sequence[PrintedTable]
 ) -> Iterator[Finding]:
     """Yield the contradictions of confusion counts and of the metrics of two classes."""

@@ -75,7 +75,7 @@ def _reason(table: PrintedTable, value: PublishedValue) -> str:
             )
     sizes = _rows_of_a_value(table, value)
     if sizes and not any(
-        squares_exist(mean, deviation, rows, n)
+        have_possible_deviation(mean, deviation, rows, n)
         for mean, deviation in pairs
         for rows in sizes
         for n in counts
@@ -129,8 +129,11 @@ def _clipped(number: Fraction, low: Fraction, high: Fraction) -> Fraction:
     return min(max(number, low), high)
 
 
-def squares_exist(mean: NumberRange, deviation: NumberRange, rows: int, n: int) -> bool:
-    """Return True if n whole numbers of `rows` rows may have such a mean and deviation.
+def have_possible_deviation(
+    mean: NumberRange, deviation: NumberRange, rows: int, n: int
+) -> bool:
+    """Return True if n shares, each a whole number out of `rows` rows, can have such a mean and
+    deviation.
 
     The sum of squares of whole numbers is odd if and only if their sum is, and it is smallest if
     they are as equal as possible. Both the sample and the population deviation count.

@@ -64,7 +64,7 @@ def _check(
     table: PrintedTable, value: PublishedValue, time: Decimal, reference: Decimal
 ) -> Iterator[Finding]:
     assert value.value is not None
-    ratios = [ratio_of(time, reference, rounding) for rounding in ROUNDINGS]
+    ratios = [possible_ratios(time, reference, rounding) for rounding in ROUNDINGS]
     possible = [ratio for ratio in ratios if ratio is not None]
     is_unknown = len(possible) < len(ratios)
     if is_unknown or may_be_in(value.value, possible):
@@ -77,7 +77,7 @@ def _check(
     )
 
 
-def ratio_of(
+def possible_ratios(
     time: Decimal, reference: Decimal, rounding: Rounding
 ) -> NumberRange | None:
     """Return the possible ratios of two printed times; None if the second one may be 0."""

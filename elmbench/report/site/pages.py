@@ -26,12 +26,12 @@ from elmbench.report.site.verdict_parts import (
     STATES,
     authors_of,
     claim_state,
-    interval_of,
-    intervals_of,
+    interval_text,
+    interval_texts,
     measure_cells,
     n_compared,
-    name_of,
     shares_of,
+    short_name,
     tables_without_verdict,
     with_powers,
 )
@@ -326,7 +326,7 @@ def sections_of(results: Results, *, include_extra: bool) -> Iterator[dict[str, 
         if printed:
             yield {
                 "heading": section.heading,
-                "intervals": intervals_of(results, section),
+                "intervals": interval_texts(results, section),
                 "short": short,
                 "grids": printed,
                 "extra": extra,
@@ -378,11 +378,11 @@ def environment() -> Environment:
         state_text,
         shares_of,
         n_compared,
-        name_of,
+        short_name,
         authors_of,
         claim_state,
         tables_without_verdict,
-        interval_of,
+        interval_text,
         words_for,
     )
     functions = {function.__name__: function for function in (*tables, *parts)}

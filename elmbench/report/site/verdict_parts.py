@@ -54,7 +54,7 @@ def n_compared(counts: Mapping[str, int]) -> int:
     return sum(counts[verdict] for verdict in COMPARED)
 
 
-def name_of(paper: Paper) -> str:
+def short_name(paper: Paper) -> str:
     """Return the short name of a paper."""
     return paper.key.upper()
 
@@ -104,7 +104,9 @@ def tables_without_verdict(paper: PaperResults) -> Iterator[tuple[str, str]]:
     return (table.link for table in paper.run if table.file.id not in judged)
 
 
-def intervals_of(results: Results, section: Section) -> dict[tuple[str, str, str], str]:
+def interval_texts(
+    results: Results, section: Section
+) -> dict[tuple[str, str, str], str]:
     """Return the 95 % interval of each value of a section, by data set, model and column."""
     summary = results.summary
     reading = ";".join(map(str, section.readings))
@@ -120,7 +122,7 @@ def intervals_of(results: Results, section: Section) -> dict[tuple[str, str, str
     }
 
 
-def interval_of(entry: Entry, intervals: Mapping[tuple[str, str, str], str]) -> str:
+def interval_text(entry: Entry, intervals: Mapping[tuple[str, str, str], str]) -> str:
     """Return the interval of an entry; empty without one."""
     return intervals.get((entry.dataset, entry.model, entry.measure.column), "")
 

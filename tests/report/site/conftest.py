@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from elmbench.report.build_site import gather
+from elmbench.report.build_site import gather_papers
 from elmbench.report.site.folder import SiteFolder
 from elmbench.report.site.pages import site_files
 from elmbench.results.folders import ResultsDirs
@@ -53,5 +53,7 @@ def results(tmp_path_factory: pytest.TempPathFactory, script: str) -> Path:
 def site(results: Path) -> Path:
     """The site of these results."""
     folder = results.parent / "out" / "site"
-    SiteFolder(folder).replace(site_files(gather(ResultsDirs(results))), "digest")
+    SiteFolder(folder).replace(
+        site_files(gather_papers(ResultsDirs(results))), "digest"
+    )
     return folder

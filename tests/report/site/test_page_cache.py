@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from elmbench.report.build_site import PASSES, build_report, gather
+from elmbench.report.build_site import PASSES, build_report, gather_papers
 from elmbench.report.site import page_cache
 from elmbench.report.site.page_cache import PageCache
 from elmbench.report.site.pages import site_files
@@ -35,7 +35,7 @@ def entries(tmp_path: Path) -> list[Path]:
 def test_a_site_from_the_cache_equals_a_computed_one(
     dirs: ResultsDirs, tmp_path: Path
 ) -> None:
-    papers = gather(dirs)
+    papers = gather_papers(dirs)
     computed = site_files(papers)
     assert site_files(papers, PageCache(dirs).texts) == computed
     assert len(entries(tmp_path)) == 1 + len(papers)

@@ -11,7 +11,7 @@ import pytest
 from made_cells import committed
 
 from elmbench.errors import ElmbenchError
-from elmbench.report.build_site import build_report, gather
+from elmbench.report.build_site import build_report, gather_papers
 from elmbench.report.site import pages
 from elmbench.report.site.folder import MANIFEST, SiteFolder
 from elmbench.report.site.pages import sections_of
@@ -233,7 +233,9 @@ def test_a_site_is_built_again_only_after_a_change(
     results = tmp_path / "fast" / "miller" / "table1" / "cells.csv"
     results.parent.mkdir(parents=True)
     results.write_text("dataset\n")
-    monkeypatch.setattr("elmbench.report.build_site.gather", lambda dirs, watch: [])
+    monkeypatch.setattr(
+        "elmbench.report.build_site.gather_papers", lambda dirs, watch: []
+    )
     first = build_report(ResultsDirs(tmp_path))
     made["index.html"] = "two"
     build_report(ResultsDirs(tmp_path))
@@ -248,7 +250,7 @@ def test_a_site_is_built_again_only_after_a_change(
 
 def test_without_results_there_is_no_site(tmp_path: Path) -> None:
     with pytest.raises(ElmbenchError, match="no table has results"):
-        gather(ResultsDirs(tmp_path / "none"))
+        gather_papers(ResultsDirs(tmp_path / "none"))
 
 
 def test_a_table_of_times_begins_with_them() -> None:
