@@ -382,7 +382,11 @@ def _write_page(prepared: PreparedRun, results: Results, path: Path) -> None:
     """Compute the permutation importance of the best models, with live progress, and write the
     page.
     """
-    from elmbench.comparison.html_page import reasons_of_failures, plan_importance, write_page
+    from elmbench.comparison.html_page import (
+        plan_importance,
+        reasons_of_failures,
+        write_page,
+    )
     from elmbench.execution.executors.local import LocalExecutor
     from elmbench.runs.execute import compute
 
