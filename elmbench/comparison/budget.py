@@ -253,7 +253,7 @@ def _mean_ranks(cells: pd.DataFrame, metrics: Mapping[str, str]) -> dict[str, fl
     return {model: fmean(values) for model, values in ranks.items()}
 
 
-def _ranks_of_means(cells: pd.DataFrame, metric: str) -> pd.Series[float]:
+def _ranks_of_means(cells: pd.DataFrame, metric: str) -> "pd.Series[float]":
     """Return the rank of each model by its mean of a metric, the best first."""
     scores = cells.groupby("model")[metric]
     means = scores.mean().astype(float)
