@@ -27,8 +27,8 @@ from elmbench.specs.grids import SearchGrid
 from elmbench.specs.profiles import resolve
 from elmbench.tasks.base import Context
 from elmbench.tasks.fit import Fit
+from elmbench.tasks.grid_task import GridWork
 from elmbench.tasks.plan import RunRequest
-from elmbench.tasks.search import GridWork
 
 TABLES = ("table4", "table6")
 #: Rows of a data set in the searches that come first, to load and compile.

@@ -8,7 +8,7 @@ from typing import Any
 
 from elmbench.execution.store import Store
 from elmbench.specs.grids import SearchGrid
-from elmbench.tasks.choice import Choice
+from elmbench.tasks.oracle_choice import Choice
 from elmbench.tasks.plan import Cell
 
 WORK = Choice(SearchGrid({"C": [1.0]}), None, ("a",))

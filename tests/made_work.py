@@ -18,17 +18,17 @@ from elmbench.registry.scorers import find_metric
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.specs.protocol import Split
 from elmbench.tasks.base import Context, Result, Work
-from elmbench.tasks.choice import Choice
 from elmbench.tasks.correlation import Correlation
 from elmbench.tasks.curve import Curve
 from elmbench.tasks.description import Description
 from elmbench.tasks.divergence import DivergenceChoice, Projections
 from elmbench.tasks.fit import Fit
-from elmbench.tasks.grid import GridEvaluation
+from elmbench.tasks.grid_evaluation import GridEvaluation
 from elmbench.tasks.importance import Importance
 from elmbench.tasks.kernel_weights import KernelWeights
+from elmbench.tasks.nested_search import Search
+from elmbench.tasks.oracle_choice import Choice
 from elmbench.tasks.plan import Plan
-from elmbench.tasks.search import Search
 from elmbench.tasks.stream import Stream
 
 Content = dict[str, Any]

@@ -13,7 +13,7 @@ from elmbench.datasets.sources import file
 from elmbench.evaluation import folds
 from elmbench.registry import ModelEntry, plugins
 from elmbench.specs.datasets import DatasetSpec, Shape, load_dataset_specs
-from elmbench.tasks import fit, search
+from elmbench.tasks import fit, nested_search
 
 MakeUnit = Callable[..., dict[str, Any]]
 AddModel = Callable[..., None]
@@ -27,7 +27,7 @@ def forget_data() -> None:
         folds._parts,
         folds._all_inputs,
         folds._sampled_inputs,
-        search.PREPARED,
+        nested_search.PREPARED,
     )
     for cached in caches:
         cached.cache_clear()

@@ -33,8 +33,8 @@ from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.protocol import Split
 from elmbench.tasks.base import Context
 from elmbench.tasks.fit import Fit
+from elmbench.tasks.nested_search import Search
 from elmbench.tasks.scoring import best, grid_scores
-from elmbench.tasks.search import Search
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from elmbench.evaluation.content import OPTIONAL
 from elmbench.metrics import less_is_better
 from elmbench.specs.measures import Measure
 from elmbench.tasks.base import Context, Result
-from elmbench.tasks.grid import GridEvaluation
+from elmbench.tasks.grid_evaluation import GridEvaluation
 
 
 @dataclass(frozen=True)

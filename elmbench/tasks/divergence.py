@@ -23,9 +23,9 @@ from elmbench.tasks.base import (
     choice_result,
     finish_result,
 )
-from elmbench.tasks.choice import Choice
+from elmbench.tasks.grid_task import TrainingWork
+from elmbench.tasks.oracle_choice import Choice
 from elmbench.tasks.scoring import GridProblem
-from elmbench.tasks.search import TrainingWork
 
 
 @dataclass(frozen=True)

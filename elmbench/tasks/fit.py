@@ -52,7 +52,7 @@ from elmbench.tasks.base import (
     check_memory,
     choice_result,
 )
-from elmbench.tasks.search import Search
+from elmbench.tasks.nested_search import Search
 
 #: Factories that this process has fitted before.
 _warm: set[Callable[..., Any]] = set()

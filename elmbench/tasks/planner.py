@@ -35,12 +35,12 @@ from elmbench.specs.protocol import (
     Split,
 )
 from elmbench.tasks.base import ModelRef, Work, key_of
-from elmbench.tasks.choice import Choice
 from elmbench.tasks.divergence import DivergenceChoice, Projections
 from elmbench.tasks.fit import Fit
-from elmbench.tasks.grid import GridEvaluation
+from elmbench.tasks.grid_evaluation import GridEvaluation
+from elmbench.tasks.nested_search import Search
+from elmbench.tasks.oracle_choice import Choice
 from elmbench.tasks.plan import Cell, Plan, RunRequest
-from elmbench.tasks.search import Search
 
 #: The most cells of a table. They take some seconds to plan; the largest paper has 3,000 of one
 #: table.

@@ -19,7 +19,7 @@ from elmbench.results import predictions_file
 from elmbench.runs.execute import compute, execute
 from elmbench.runs.prepare import PreparedRun, RunOptions
 from elmbench.tasks.fit import Fit
-from elmbench.tasks.search import Search
+from elmbench.tasks.nested_search import Search
 
 pytestmark = pytest.mark.usefixtures("alone")
 

@@ -22,7 +22,7 @@ from elmbench.evaluation.folds import fold_data
 from elmbench.numerics.seeds import generator
 from elmbench.specs.grids import SearchGrid
 from elmbench.tasks.fit import Fit
-from elmbench.tasks.search import Search
+from elmbench.tasks.nested_search import Search
 
 pytestmark = pytest.mark.usefixtures("alone")
 

@@ -33,7 +33,7 @@ from elmbench.specs.profiles import recorded_comparison
 from elmbench.tables import add_metrics, kind_of_table
 from elmbench.tasks.base import Context
 from elmbench.tasks.fit import Fit
-from elmbench.tasks.search import Search
+from elmbench.tasks.nested_search import Search
 
 pytestmark = pytest.mark.usefixtures("alone")
 SMALL = {

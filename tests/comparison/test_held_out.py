@@ -27,7 +27,7 @@ from elmbench.runs.execute import execute
 from elmbench.runs.prepare import PreparedRun, RunOptions
 from elmbench.tasks.base import Context
 from elmbench.tasks.fit import Fit
-from elmbench.tasks.search import Search
+from elmbench.tasks.nested_search import Search
 
 pytestmark = pytest.mark.usefixtures("alone")
 GRIDS = {

@@ -39,7 +39,7 @@ from elmbench.numerics.seeds import integer_seed
 from elmbench.specs.protocol import Outer, Protocol, Split, Splitter
 from elmbench.tasks.base import Context
 from elmbench.tasks.fit import Fit
-from elmbench.tasks.search import Search
+from elmbench.tasks.nested_search import Search
 
 Parts = dict[tuple[int, int], tuple[list[int], list[int]]]
 

@@ -27,7 +27,7 @@ from elmbench.errors import ElmbenchWarning
 from elmbench.execution.store import Store
 from elmbench.files import WriteError
 from elmbench.specs.grids import SearchGrid
-from elmbench.tasks.choice import Choice
+from elmbench.tasks.oracle_choice import Choice
 from elmbench.tasks.plan import Cell
 
 CHOICES = [Choice(SearchGrid({"C": [float(i)]}), None, ("a",)) for i in range(50)]

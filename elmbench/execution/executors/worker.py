@@ -30,7 +30,7 @@ def begin() -> None:
     import elmbench.execution.attempt
     import elmbench.models.baselines
     import elmbench.tasks.fit
-    import elmbench.tasks.search  # noqa: F401
+    import elmbench.tasks.nested_search  # noqa: F401
 
     gc.freeze()
     gc.enable()

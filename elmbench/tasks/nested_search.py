@@ -1,40 +1,23 @@
-"""The search for hyperparameters on inner folds of the training part of one outer fold (`nested`
-selection).
+"""The search for hyperparameters on inner folds: of the training part of one outer fold (`nested`
+selection, or nested cross-validation), or of all rows (`once` selection).
 """
 
-from abc import abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.evaluation.content import FLAT, OPTIONAL
-from elmbench.evaluation.folds import FoldData, fold_data
+from elmbench.evaluation.folds import FoldData
 from elmbench.evaluation.given_splits import given_inner_parts
-from elmbench.evaluation.splits import (
-    Indices,
-    folds_of,
-    n_training_rows,
-    stratified_rows,
-)
+from elmbench.evaluation.splits import Indices, folds_of, n_training_rows
 from elmbench.lazy import LazyModule
-from elmbench.metrics import registered_metric
 from elmbench.numerics.seeds import integer_seed
-from elmbench.registry import find_model
-from elmbench.specs.grids import SearchGrid
 from elmbench.specs.protocol import GIVEN, Split
-from elmbench.tasks.base import (
-    OVERHEAD,
-    Context,
-    FoldWork,
-    Result,
-    choice_result,
-    finish_result,
-)
+from elmbench.tasks.base import Result
+from elmbench.tasks.grid_task import TrainingWork
 from elmbench.tasks.scoring import GridProblem, best, grid_scores
 
 if TYPE_CHECKING:
@@ -75,108 +58,6 @@ class PreparedInputs:
 
 
 PREPARED = PreparedInputs()
-
-
-@dataclass(frozen=True)
-class GridWork(FoldWork):
-    """Work that goes through a grid of hyperparameters of one model on one outer fold.
-
-    `given`: key of the choice whose hyperparameters are inherited. `paths`: False fits each
-    candidate separately, even if the model can share work between candidates.
-    """
-
-    grid: SearchGrid = field(metadata=FLAT)
-    given: str | None
-    paths: bool = field(default=True, metadata=OPTIONAL)
-
-    def content(self) -> dict[str, Any]:
-        """Return the JSON content of the work; that of a plug-in's metric has its version."""
-        metric = registered_metric(getattr(self, "metric", ""))
-        version = (
-            {"metric_version": metric.version} if metric and metric.version else {}
-        )
-        return super().content() | version
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        return (self.given,) if self.given else ()
-
-    @property
-    def number_of_fits(self) -> int:
-        return self.grid.n_candidates
-
-    @property
-    def typical_candidate(self) -> dict[str, Any]:
-        return self.grid.middle
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows of each fit, according to the spec."""
-        return self.outer_fold.n_train
-
-    def seconds(self) -> float:
-        share = find_model(self.model.name).sharing if self.paths else 1.0
-        return self.number_of_fits * (
-            OVERHEAD + share * (self.fit_seconds(self.n_rows) - OVERHEAD)
-        )
-
-    def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        parent = choice_result(self.given, inputs)
-        data = fold_data(self.outer_fold, context.data_dir)
-        problem = self.problem(data, parent["params"], context)
-        return finish_result(self.evaluate(data, problem), parent)
-
-    def problem(
-        self, data: FoldData, inherited_params: dict[str, Any], context: Context
-    ) -> GridProblem:
-        """Return the problem of the grid, which replaces inherited parameters, without its rows and
-        folds.
-        """
-        factory, params = self.factory_with(chosen=inherited_params)
-        fixed = {
-            name: value
-            for name, value in params.items()
-            if name not in self.grid.values
-        }
-        return GridProblem(
-            factory=factory,
-            X=np.empty((0, 0)),
-            y=data.y_train[:0],
-            folds=[],
-            candidates=self.grid.candidates(),
-            fixed=fixed,
-            weights=data.weights,
-            labels=data.labels,
-            paths=self.paths,
-            context=context,
-        )
-
-    @abstractmethod
-    def evaluate(self, data: FoldData, problem: GridProblem) -> Result:
-        """Return the result of the grid on the rows of the outer fold, and `seconds`."""
-
-
-@dataclass(frozen=True)
-class TrainingWork(GridWork):
-    """Work that goes through a grid on the training rows alone.
-
-    `tune_rows`: the number of random training rows to use; None for all.
-    """
-
-    tune_rows: int | None = None
-
-    @property
-    def n_rows(self) -> int:
-        return min(self.outer_fold.n_train, self.tune_rows or self.outer_fold.n_train)
-
-    def rows_of(self, data: FoldData) -> Indices | slice:
-        """Return the training rows to use."""
-        n_used = self.tune_rows
-        if n_used is None or n_used >= len(data.y_train):
-            return slice(None)
-        is_classification = data.labels is not None
-        key = ("tune", *self.outer_fold.seed_key)
-        return stratified_rows(data.y_train, n_used, is_classification, *key)
 
 
 @dataclass(frozen=True)

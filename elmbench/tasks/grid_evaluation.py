@@ -9,8 +9,8 @@ import scipy.sparse as sp
 
 from elmbench.evaluation.folds import FoldData
 from elmbench.tasks.base import Result
+from elmbench.tasks.grid_task import GridWork
 from elmbench.tasks.scoring import GridProblem, grid_scores
-from elmbench.tasks.search import GridWork
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,8 @@ from elmbench.models.protocols import Evaluated
 from elmbench.registry import find_model
 from elmbench.registry.scorers import find_metric
 from elmbench.specs.grids import SearchGrid
+from elmbench.tasks.nested_search import PreparedInputs
 from elmbench.tasks.scoring import GridProblem, best, grid_scores
-from elmbench.tasks.search import PreparedInputs
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
