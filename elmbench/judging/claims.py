@@ -76,6 +76,7 @@ class _Results:
         self._complete = _distinct(complete, ["dataset", "model", "metric"])
         # Several comparisons ask for the same values.
         self._values: dict[tuple[Key, Measure], _Values] = {}
+        self._indexes: dict[Any, pd.MultiIndex] = {}
 
     def shows(self, claim: Claim) -> bool:
         """Return True if the column of a comparison and another one that it names were run on a
@@ -139,13 +140,25 @@ class _Results:
         cells = self._cells.columns(group)
         values = self._cells.values(group, measure)
         draws = draws_of(values, cells, measure)
-        return _Values(_by_fold(values, cells), draws.least_half_width)
+        return _Values(self._by_fold(values, cells), draws.least_half_width)
 
+    def _by_fold(
+        self, values: NDArray[np.float64], cells: Mapping[str, Any]
+    ) -> pd.Series[float]:
+        """Return the values of cells by run and fold, without missing ones."""
+        series = pd.Series(values, self._index_of(cells))
+        return series.dropna() if np.isnan(values).any() else series
 
-def _by_fold(values: NDArray[np.float64], cells: Mapping[str, Any]) -> pd.Series[float]:
-    """Return the values of cells by run and fold, without missing ones."""
-    index = pd.MultiIndex.from_arrays([cells["run"], cells["fold"]])
-    return pd.Series(values, index).dropna()
+    def _index_of(self, cells: Mapping[str, Any]) -> pd.MultiIndex:
+        """Return the runs and folds of cells as an index; most columns of a table have the same
+        one.
+        """
+        runs = cells["run"]
+        folds = cells["fold"]
+        key = (tuple(runs.tolist()), tuple(folds.tolist()))
+        if key not in self._indexes:
+            self._indexes[key] = pd.MultiIndex.from_arrays([runs, folds])
+        return self._indexes[key]
 
 
 def _distinct(lines: pd.DataFrame, columns: list[str]) -> set[tuple[str, ...]]:

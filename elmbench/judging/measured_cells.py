@@ -36,6 +36,9 @@ GROUP = ["dataset", "model", "select", "reading"]
 #: Columns of the cells that a verdict depends on, beside the measured values.
 _NEEDED = ["run", "fold", "n_test", REMARKS]
 
+#: The positions of the cells of a group without any.
+_NO_CELLS = np.array([], dtype=np.int64)
+
 #: A group of cells, by the values of `GROUP`.
 Key = tuple[str, ...]
 _Values = NDArray[np.float64]
@@ -103,6 +106,7 @@ class MeasuredCells:
         self._cells = cells[is_complete].reset_index(drop=True)
         # Values are read once: a table asks for them many times.
         self._values: dict[Measure, _Values] = {}
+        self._columns: dict[Key, dict[str, NDArray[Any]]] = {}
         self._compared: dict[_Identity, ComparedValue] = {}
         #: The lines of the summary that have been computed.
         self.summary_lines: dict[_Identity, SummaryLine] = {}
@@ -135,17 +139,19 @@ class MeasuredCells:
 
     def columns(self, group: Key) -> dict[str, NDArray[Any]]:
         """Return the columns of a group that a verdict needs."""
-        return {
-            name: column[self.lines.get(group, [])]
-            for name, column in self._needed.items()
-        }
+        if group not in self._columns:
+            positions = self.lines.get(group, _NO_CELLS)
+            self._columns[group] = {
+                name: column[positions] for name, column in self._needed.items()
+            }
+        return self._columns[group]
 
     def values(self, group: Key, measure: Measure) -> NDArray[np.float64]:
         """Return the value of each cell of a group, NaN if it has none."""
         if measure not in self._values:
             values = self.table.values_of(self._cells, measure)
             self._values[measure] = np.asarray(values, dtype=np.float64)
-        return self._values[measure][self.lines.get(group, [])]
+        return self._values[measure][self.lines.get(group, _NO_CELLS)]
 
     def compared_value(self, group: Key, measure: Measure) -> ComparedValue:
         """Return the published value of a group of cells beside our runs, computed only once."""

@@ -16,13 +16,15 @@ from elmbench.judging.value_verdicts import Judgement, judge, run_means
 from elmbench.judging.verdict_words import COMPLETE, NOT_MEASURED
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import Region, corrected_t_test
-from elmbench.results.cells import order_of
+from elmbench.results.cells import TEXT_TYPE, order_of
 from elmbench.specs.measures import FACTS, Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
 
 #: Columns of `summary.csv` that identify a published value.
 PUBLISHED_KEY = ["dataset", "model", "metric"]
+#: Columns of `summary.csv` that are texts.
+_TEXT = [*PUBLISHED_KEY, "select", "reading", "verdict", "ended"]
 #: Columns of `summary.csv` that are whole numbers or empty.
 _WHOLE = ["runs", "runs_to_tell", ROWS_OFF]
 #: The columns that identify the test rows of a cell.
@@ -56,8 +58,11 @@ def summarise(measured: MeasuredCells, *, published_only: bool = False) -> pd.Da
 
 
 def _with_types(summary: pd.DataFrame) -> pd.DataFrame:
-    """Return the lines with whole numbers as such, and without `ROWS_OFF` if it has no value."""
-    summary = summary.astype(dict.fromkeys(_WHOLE, "Int64"))
+    """Return the lines with the types of their columns, and without `ROWS_OFF` if it has no
+    value.
+    """
+    types = dict.fromkeys(_WHOLE, "Int64") | dict.fromkeys(_TEXT, TEXT_TYPE)
+    summary = summary.astype(types)
     has_rows_off = summary[ROWS_OFF].notna().any()
     return summary if has_rows_off else summary.drop(columns=ROWS_OFF)
 
@@ -179,6 +184,8 @@ def drop_stand_ins(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     """Return lines of summaries without a stand-in if the data set that it stands for was
     measured.
     """
+    if not resolved.stand_ins:
+        return lines
     measured = lines.loc[lines["ended"] == COMPLETE, "dataset"]
     stands_in_for = lines["dataset"].map(resolved.stand_ins)
     return lines[~stands_in_for.isin(measured)]

@@ -106,17 +106,15 @@ class TableResults:
             lines = drop_stand_ins(
                 lines[lines["verdict"] != ""], self.results[0].resolved
             )
-        best = lines.sort_values(
-            "verdict",
-            key=lambda names: names.map(_WORTH),
-            ascending=False,
-            kind="stable",
-        )
-        return (
-            lines[PUBLISHED_KEY]
-            .drop_duplicates()
-            .merge(best.drop_duplicates(PUBLISHED_KEY), on=PUBLISHED_KEY)[[*lines]]
-        )
+        keys = lines[PUBLISHED_KEY].itertuples(index=False, name=None)
+        worth = [_WORTH[verdict] for verdict in lines["verdict"]]
+        # The position of the line that each published value counts under, in the order of the
+        # first lines.
+        best: dict[tuple[str, ...], int] = {}
+        for position, key in enumerate(keys):
+            if worth[position] > worth[best.setdefault(key, position)]:
+                best[key] = position
+        return lines.iloc[list(best.values())].reset_index(drop=True)
 
     @cached_property
     def missing_runs(self) -> pd.DataFrame:

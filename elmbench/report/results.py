@@ -292,7 +292,16 @@ def part_of(results: Results, cells: Iterable[Cell]) -> Results:
 
 def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
     """Return the lines of a data frame as dictionaries, None for what is missing."""
-    return frame.astype(object).where(frame.notna(), None).to_dict("records")
+    columns = {}
+    for name in frame:
+        values = frame[name].tolist()
+        is_missing = frame[name].isna().tolist()
+        columns[name] = [
+            None if missing else value
+            for value, missing in zip(values, is_missing, strict=True)
+        ]
+    lines = zip(*columns.values(), strict=True)
+    return [dict(zip(columns, line, strict=True)) for line in lines]
 
 
 def in_order(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
@@ -333,9 +342,8 @@ def results_of_table(
         cells = cells.join(_stored_metrics(cells, missing, resolved, results_dir))
     # The specification may have more measures than at the time of the run.
     names = [*(measure.column for measure in kind_of_table(resolved).values()), *TIMES]
-    cells = cells.reindex(
-        columns=[*cells, *(name for name in names if name not in cells)]
-    )
+    if lacking := [name for name in names if name not in cells]:
+        cells = cells.reindex(columns=[*cells, *lacking])
     return Results(folder, cells, resolved, left_out=left_out)
 
 

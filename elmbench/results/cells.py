@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
@@ -62,6 +63,9 @@ NO_METRICS = (
 _USER_WARNING = "UserWarning: "
 #: The folders of an absolute path.
 _FOLDERS = re.compile(r"(?<![\w.:/])/(?:[^\s/'\"]+/)+(?=[^\s/])")
+#: The type of columns of text. Arrow, the default of pandas, takes many times as long to select a
+#: few lines.
+TEXT_TYPE = pd.StringDtype("python", na_value=math.nan)
 #: Endings of a cell.
 _STATUSES = ("ok", "diverged", "timeout", "out-of-memory", "failed", "unavailable")
 _TEXT = ["dataset", "model", "select", "reading", "status", "reason", "params", KEY]
@@ -122,13 +126,15 @@ def _mark_overflow(cells: pd.DataFrame) -> pd.DataFrame:
     """Mark cells with an infinite error as diverged; new runs already mark them (see
     `Predictions.have_diverged`).
     """
-    errors = [
-        name
-        for name in map(str, cells)
-        if name.partition("@")[0] in metrics_taking("values")
-    ]
-    infinite = cells[errors].astype(float).isin([math.inf, -math.inf]).any(axis=1)
-    cells.loc[infinite, ["status", "reason"]] = [
+    error_metrics = metrics_taking("values")
+    is_infinite = np.zeros(len(cells), dtype=bool)
+    for name in map(str, cells):
+        metric, _, _ = name.partition("@")
+        if metric in error_metrics:
+            is_infinite |= np.isinf(cells[name].to_numpy(dtype=float, na_value=np.nan))
+    if not is_infinite.any():
+        return cells
+    cells.loc[is_infinite, ["status", "reason"]] = [
         "diverged",
         "an error of the predictions is infinite",
     ]
@@ -304,7 +310,7 @@ def read_cells(path: Path) -> pd.DataFrame:
     expected = "a table that elmbench wrote"
     try:
         check_regular(path)
-        types = dict.fromkeys(_TEXT, "str") | dict.fromkeys(_WHOLE, "Int64")
+        types = dict.fromkeys(_TEXT, TEXT_TYPE) | dict.fromkeys(_WHOLE, "Int64")
         frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=types)
         frame = frame.fillna({name: "" for name in _TEXT if name in frame})
         if (damage := _damage(frame)) is None:
@@ -349,6 +355,8 @@ def _wrong_values(frame: pd.DataFrame) -> dict[str, pd.Series[bool]]:
     """Return, for each column that can be wrong, True on the lines where it is."""
     numbers = frame[frame.columns.difference([*_TEXT, WARNING, REMARKS])]
     texts = numbers.select_dtypes(exclude="number")
+    # Many cells have the same parameters.
+    mappings = [text for text in frame["params"].unique() if _is_mapping(text)]
     return {
         **{str(name): _are_no_numbers(texts[name]) for name in texts},
         "status": ~frame["status"].isin(_STATUSES),
@@ -357,7 +365,7 @@ def _wrong_values(frame: pd.DataFrame) -> dict[str, pd.Series[bool]]:
         "fold": _are_no_counts(frame["fold"]),
         "dataset": frame["dataset"] == "",
         "model": frame["model"] == "",
-        "params": ~frame["params"].map(_is_mapping),
+        "params": ~frame["params"].isin(mappings),
     }
 
 
