@@ -10,7 +10,7 @@ published values are compared separately.
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -85,12 +85,7 @@ class Statistics:
     @cached_property
     def critical_distance(self) -> float:
         """The least difference of two average ranks that Nemenyi's test calls significant."""
-        from scipy.stats import studentized_range
-
-        return (
-            float(studentized_range.ppf(1 - ALPHA, len(self.ranks), math.inf))
-            * self._rank_error
-        )
+        return _range_quantile(len(self.ranks)) * self._rank_error
 
     def _label_pairs(self, values: Sequence[float]) -> _Pairs:
         """Return values of the pairs of models, in the order of `combinations`, by both names."""
@@ -260,6 +255,14 @@ class Statistics:
             if last > max(i, reached):
                 yield low, ranks[last]
             reached = max(reached, last)
+
+
+@cache
+def _range_quantile(n_models: int) -> float:
+    """Return the quantile of the studentized range, which takes long to compute."""
+    from scipy.stats import studentized_range
+
+    return float(studentized_range.ppf(1 - ALPHA, n_models, math.inf))
 
 
 def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics]:

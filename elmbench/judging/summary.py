@@ -2,7 +2,7 @@
 the selection.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, SupportsFloat
 
 import numpy as np
@@ -52,19 +52,21 @@ def summarise(measured: MeasuredCells, *, published_only: bool = False) -> pd.Da
     value and that no claim names. Each line is computed only once.
     """
     lines = [*_measured_lines(measured, published_only), *_published_lines(measured)]
-    records = sorted((line.record() for line in lines), key=order_of(measured.resolved))
-    summary = pd.DataFrame(records, columns=[*COLUMNS, ROWS_OFF])
-    return _with_types(summary)
+    order = order_of(measured.resolved)
+    return _frame(sorted((line.record() for line in lines), key=order))
 
 
-def _with_types(summary: pd.DataFrame) -> pd.DataFrame:
-    """Return the lines with the types of their columns, and without `ROWS_OFF` if it has no
-    value.
-    """
-    types = dict.fromkeys(_WHOLE, "Int64") | dict.fromkeys(_TEXT, TEXT_TYPE)
-    summary = summary.astype(types)
-    has_rows_off = summary[ROWS_OFF].notna().any()
-    return summary if has_rows_off else summary.drop(columns=ROWS_OFF)
+def _frame(records: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return the records of lines as a frame, without `ROWS_OFF` if it has no value."""
+    types: dict[str, Any] = dict.fromkeys(_TEXT, TEXT_TYPE)
+    types |= dict.fromkeys(_WHOLE, "Int64") | {"n": "int64"}
+    columns = {}
+    for name in (*COLUMNS, ROWS_OFF):
+        values = [record.get(name) for record in records]
+        columns[name] = pd.Series(values, dtype=types.get(name, "float64"))
+    if columns[ROWS_OFF].isna().all():
+        del columns[ROWS_OFF]
+    return pd.DataFrame(columns)
 
 
 def _measured_lines(

@@ -229,9 +229,9 @@ class _Sections:
         """Return the optimism of each model on each data set, which the section of the oracle
         shows.
         """
-        lines = self._optimism[
-            (self._optimism["reading"] == reading) & (select == "oracle")
-        ]
+        if select != "oracle" or self._optimism.empty:
+            return {}
+        lines = self._optimism[self._optimism["reading"] == reading]
         optimism: dict[Any, float] = lines.set_index(["dataset", "model"])[
             "optimism"
         ].to_dict()
@@ -321,15 +321,19 @@ def _best_of_rows(
     # The other folds may be the easier ones.
     is_complete = summary["ended"] == COMPLETE
     complete_means = summary["mean"].where(is_complete)
-    values = pd.DataFrame({"mean": complete_means, "published": summary["published"]})
-    signs = [sign(measure.metric) for measure in measures]
-    signed = values.astype(float).mul(signs, axis=0)
-    scores = without_round_off(signed)
-    rows = scores.groupby([summary["dataset"], summary["metric"]])
-    has_rivals = rows.transform("count") > 1
-    is_largest = scores == rows.transform("max")
-    is_best = is_largest & has_rivals
-    best: list[list[bool]] = is_best.to_numpy().tolist()
+    values = np.column_stack([complete_means, summary["published"]]).astype(float)
+    signs = np.array([sign(measure.metric) for measure in measures])
+    scores = without_round_off(values * signs[:, np.newaxis])
+    is_best = np.zeros(scores.shape, dtype=bool)
+    keys = list(zip(summary["dataset"], summary["metric"], strict=True))
+    rows = group_by(range(len(keys)), lambda line: keys[line])
+    for lines in rows.values():
+        row = scores[lines]
+        # A row has a column of our means and one of published values, with NaN for missing ones.
+        has_rivals = np.sum(~np.isnan(row), axis=0) > 1
+        largest = np.fmax.reduce(row, axis=0)
+        is_best[lines] = (row == largest) & has_rivals
+    best: list[list[bool]] = is_best.tolist()
     return best
 
 

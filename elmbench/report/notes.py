@@ -61,6 +61,8 @@ def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
     same folds.
     """
     columns = set(resolved.spec.models)
+    if set(cells["model"]) <= columns:
+        return
     default = cells[(cells["reading"] == "") & (cells["status"] == "ok")]
     for (dataset, select), group in default.groupby(["dataset", "select"], sort=False):
         if set(group["model"]) <= columns:
@@ -241,6 +243,8 @@ def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
     first reason.
     """
     bad = cells[cells["status"] != "ok"]
+    if bad.empty:
+        return
     is_unavailable = bad["status"] == "unavailable"
     unavailable = bad[is_unavailable]
     yield from _unavailable_notes(unavailable)
