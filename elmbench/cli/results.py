@@ -1,5 +1,6 @@
 """`elmbench status`, `merge`, `table`, `check`, `report` and `baseline`."""
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -377,6 +378,30 @@ def _check_against_papers(
     for objection in outcome.objections:
         typer.echo(objection, err=True)
     return outcome.exit_code
+
+
+@app.command("pages", rich_help_panel=RESULTS)
+def pages_command(
+    documents: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="FILES", help="Markdown files; default: README.md and docs/."
+        ),
+    ] = None,
+) -> None:
+    """Rewrite the marked blocks of Markdown files from results."""
+    from elmbench.report.documents import default_documents, update_documents
+    from elmbench.report.result_blocks import ResultBlocks
+
+    project = state.project
+    folder = Path() if project is None else Path(os.path.relpath(project.file.parent))
+    paths = documents or default_documents(folder)
+    updated = update_documents(paths, ResultBlocks(state.results_dirs))
+    changed = [str(path) for path in updated]
+    state.emit(changed, "\n".join(f"written to {path}" for path in changed) or None)
+    n_unchanged = len(paths) - len(changed)
+    if n_unchanged:
+        state.say(f"{amount(n_unchanged, 'file')} unchanged")
 
 
 @baseline_app.command("update")

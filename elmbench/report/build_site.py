@@ -12,7 +12,6 @@ from elmbench.report.site.folder import FIRST_PAGE, SiteFolder
 from elmbench.report.site.page_cache import PageCache
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import Watch, load_catalogue
-from elmbench.specs.experiments import PROFILES
 from elmbench.specs.profiles import COMPARE
 
 if TYPE_CHECKING:
@@ -55,15 +54,9 @@ def gather_papers(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
 
     `watch` yields the tables that it is given, one after the other.
     """
-    from elmbench.report.papers import papers_of, read_paper_table, without_ci
+    from elmbench.report.papers import read_papers
 
-    tables = []
-    for file in watch(list(load_catalogue().values())):
-        run = dirs.profiles(
-            file.id, [name for name in PROFILES if name in file.profiles]
-        )
-        tables.append(read_paper_table(file, without_ci(run), dirs))
-    papers = papers_of(tables)
+    papers = read_papers(watch(list(load_catalogue().values())), dirs)
     if not any(paper.results for paper in papers):
         problem = f"no table has results in {dirs.user}"
         next_step = (

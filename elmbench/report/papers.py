@@ -468,6 +468,18 @@ class PaperResults:
         ]
 
 
+def read_papers(
+    files: Iterable[ExperimentFile], dirs: ResultsDirs
+) -> list[PaperResults]:
+    """Return the results of tables under each profile that they were run with, by paper."""
+    tables = []
+    for file in files:
+        profiles = [name for name in PROFILES if name in file.profiles]
+        run = dirs.profiles(file.id, profiles)
+        tables.append(read_paper_table(file, without_ci(run), dirs))
+    return papers_of(tables)
+
+
 def read_paper_table(
     file: ExperimentFile, profiles: Iterable[str], dirs: ResultsDirs
 ) -> TableResults:

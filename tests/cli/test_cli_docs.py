@@ -28,7 +28,7 @@ DATA = os.environ.get("ELMBENCH_DATA_DIR")
 #: Data sets that come with the suite.
 INCLUDED = {"wdbc", "mackey-glass"}
 #: Commands that need the network, files of a user's own or minutes, or that change a baseline.
-PARSED = {"baseline", "compare", "data", "merge", "predict", "report"}
+PARSED = {"baseline", "compare", "data", "merge", "pages", "predict", "report"}
 #: Pages whose commands are run as they stand, here or in other tests.
 ELSEWHERE = {
     "getting-started.md",

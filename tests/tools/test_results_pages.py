@@ -14,9 +14,9 @@ from elmbench.specs.catalogue import find_experiment, load_catalogue, tables_by_
 from elmbench.specs.outcomes import outcomes_text, read_outcomes
 from elmbench.specs.profiles import resolve
 from tools.results_pages import (
+    BLOCKS,
     OUTCOMES,
     PAGES,
-    _gathered,
     outcomes_of,
     render,
     render_picture,
@@ -65,7 +65,7 @@ def test_tables_are_those_of_the_committed_results(name: str) -> None:
 def test_outcomes_are_those_of_the_committed_results(paper: str) -> None:
     ids = [file.id for file in tables_by_paper()[paper]]
     outcomes = read_outcomes()
-    assert outcomes_of([_gathered(paper)]) == [outcomes[id] for id in ids], (
+    assert outcomes_of([BLOCKS.paper_results(paper)]) == [outcomes[id] for id in ids], (
         "next: make pages"
     )
 

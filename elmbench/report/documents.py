@@ -1,0 +1,130 @@
+"""Markdown documents whose marked blocks are rewritten from results.
+
+A block is the text between ``<!-- elmbench pages: NAME WORDS ... -->`` and ``<!-- end -->``, each
+on a line of its own. `ResultBlocks` has the names. The words are arguments, such as
+``miller/table1`` or ``metric=accuracy``. The rest of a document stays as it is.
+"""
+
+import inspect
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from elmbench.errors import ElmbenchError
+from elmbench.files import check_regular, write_atomically
+from elmbench.report.result_blocks import ResultBlocks
+
+#: The command that the blocks of a project name.
+COMMAND = "elmbench pages"
+_END = "<!-- end -->"
+
+
+def fill_document(text: str, blocks: ResultBlocks, command: str = COMMAND) -> str:
+    """Return a document with the blocks that name a command made from results.
+
+    Raises ElmbenchError for a block without an end, an unknown name, or words that do not fit.
+    """
+    opening = rf"^<!-- {re.escape(command)}: (.+?) -->$"
+    block = re.compile(rf"{opening}.*?^{_END}$", flags=re.M | re.S)
+    _check_ends(text, opening, block)
+
+    def fill(match: re.Match[str]) -> str:
+        content = _content_of(match[1], blocks)
+        return f"<!-- {command}: {match[1]} -->\n\n{content}\n\n{_END}"
+
+    return block.sub(fill, text)
+
+
+def _check_ends(text: str, opening: str, block: re.Pattern[str]) -> None:
+    """Raise ElmbenchError if a block has no end: its content would take the prose after it."""
+    for match in block.finditer(text):
+        if len(re.findall(opening, match[0], flags=re.M)) > 1:
+            raise _no_end(match[1])
+    unfinished = re.search(opening, block.sub("", text), flags=re.M)
+    if unfinished is not None:
+        raise _no_end(unfinished[1])
+
+
+def _no_end(words: str) -> ElmbenchError:
+    return ElmbenchError(
+        f"the block {words!r} has no end",
+        expected=f"a line {_END} after it",
+        next_step="add this line",
+    )
+
+
+def _content_of(words: str, blocks: ResultBlocks) -> str:
+    """Return the content of a block from its name and the words after it."""
+    name, *arguments = words.split()
+    if name not in blocks.names:
+        raise ElmbenchError(
+            f"unknown block {name!r}",
+            expected=f"one of {', '.join(sorted(blocks.names))}",
+            next_step="correct its name",
+        )
+    make = getattr(blocks, name)
+    positional = [word for word in arguments if "=" not in word]
+    named = dict(word.split("=", 1) for word in arguments if "=" in word)
+    signature = inspect.signature(make)
+    try:
+        signature.bind(*positional, **named)
+    except TypeError as error:
+        raise ElmbenchError(
+            f"the block {words!r}: {error}",
+            expected=" ".join([name, *signature.parameters]),
+            next_step="correct its words",
+        ) from error
+    return str(make(*positional, **named))
+
+
+def default_documents(folder: Path) -> list[Path]:
+    """Return the README of a project, and the Markdown files in its `docs`, that exist."""
+    readme = folder / "README.md"
+    documents = sorted((folder / "docs").rglob("*.md"))
+    return [readme, *documents] if readme.is_file() else documents
+
+
+def update_documents(
+    paths: Sequence[Path], blocks: ResultBlocks, command: str = COMMAND
+) -> list[Path]:
+    """Rewrite the blocks of documents, and return the documents that have changed.
+
+    Raises ElmbenchError if no document has a block. If one of them cannot be filled, none is
+    written.
+    """
+    texts = {path: _read(path) for path in paths}
+    if not any(f"<!-- {command}: " in text for text in texts.values()):
+        raise ElmbenchError(
+            f"no block in {', '.join(map(str, paths)) or 'README.md and docs/'}",
+            expected=f"<!-- {command}: grid -->, and below it {_END}",
+            next_step="add these two lines to a Markdown file",
+        )
+    changed = {}
+    for path, text in texts.items():
+        filled = _fill_file(path, text, blocks, command)
+        if filled != text:
+            changed[path] = filled
+    for path, text in changed.items():
+        write_atomically(path, text)
+    return list(changed)
+
+
+def _read(path: Path) -> str:
+    try:
+        check_regular(path)
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", "") or error
+        raise ElmbenchError(
+            f"cannot read {path}: {reason}",
+            expected="a Markdown file in UTF-8",
+            next_step="correct its name",
+        ) from error
+
+
+def _fill_file(path: Path, text: str, blocks: ResultBlocks, command: str) -> str:
+    """Return the new text of a document; an error names its file."""
+    try:
+        return fill_document(text, blocks, command)
+    except ElmbenchError as error:
+        raise error.add_source(path) from None

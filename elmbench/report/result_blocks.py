@@ -1,0 +1,380 @@
+"""Blocks of Markdown that are made from results: tables, verdicts, claims and sentences."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar
+
+from elmbench.errors import ElmbenchError
+from elmbench.judging.distortions import (
+    KINDS,
+    count_accepted_own_runs,
+    count_noticed_distortions,
+)
+from elmbench.judging.measured_cells import ComparedValue
+from elmbench.judging.published_values import count_own_runs_inside
+from elmbench.judging.table_measures import rows_of as measured_rows
+from elmbench.judging.table_verdicts import TableVerdict
+from elmbench.judging.verdict_words import SIGNS, VERDICTS
+from elmbench.report.papers import PaperResults, TableResults, read_papers
+from elmbench.report.print_checks import check_prints, summary_text
+from elmbench.report.results import Results
+from elmbench.report.verdict_sentences import (
+    STATE_SIGNS,
+    distance_text,
+    order_text,
+    slope_text,
+    state_text,
+)
+from elmbench.report.writers.markdown import literal, pipe_rows
+from elmbench.report.writers.text import as_text, table_text
+from elmbench.results.folders import ResultsDirs
+from elmbench.specs.catalogue import find_experiment, tables_by_paper
+from elmbench.specs.profiles import command_for
+from elmbench.tables.result_table import Section
+
+#: Tables with fewer compared values are not distorted.
+FEWEST_VALUES = 5
+#: The verdicts on tables, as words after their number.
+_TABLE_WORDS = {
+    "holds": "hold",
+    "holds in part": "in part",
+    "does not hold": "do not",
+    "undecided": "undecided",
+}
+_GRID_COLUMNS = [
+    "paper",
+    "tables",
+    "values within the margin",
+    "pairs in the printed order",
+]
+
+
+class ResultBlocks:
+    """The blocks that documents may hold, made from the results in some folders.
+
+    Each name in `names` is a method that returns the Markdown of a block. `paper` is the key of a
+    paper, which may be left out if there is only one. `folder` is the folder of a page for each
+    paper, such as `folder/miller.md`; without it, the papers have no links.
+    """
+
+    names: ClassVar[tuple[str, ...]] = (
+        "answer", "answers", "claims", "distorted_prints", "findings", "grid", "in_short", "main",
+        "measures", "own_runs", "prints", "signs", "table", "verdicts",
+    )  # fmt: skip
+
+    def __init__(self, dirs: ResultsDirs) -> None:
+        self._dirs = dirs
+        self._read: dict[str, PaperResults] = {}
+
+    def paper_results(self, paper: str = "") -> PaperResults:
+        """Return the results of a paper, which are read once."""
+        key = _find_paper(paper)
+        if key not in self._read:
+            (self._read[key],) = read_papers(tables_by_paper()[key], self._dirs)
+        return self._read[key]
+
+    def all_papers(self) -> list[PaperResults]:
+        """Return the results of all papers."""
+        return [self.paper_results(key) for key in tables_by_paper()]
+
+    def answer(self, paper: str = "") -> str:
+        """Return the sentence on a whole paper, then the sentences on its tables."""
+        results = self.paper_results(paper)
+        if not results.sentences:
+            return "No published value is compared."
+        first, *details = results.sentences
+        lines = [f"**{first}**", ""]
+        if results.in_short:
+            lines += [" ".join(results.in_short), ""]
+        return "\n".join(lines + [f"- {sentence}" for sentence in details])
+
+    def in_short(self, folder: str = "") -> str:
+        """Return for each paper the sentences of its file that say whether it holds."""
+        return "\n".join(
+            f"- {_link(paper, folder, paper.paper.name)}: {' '.join(paper.in_short)}"
+            for paper in self.all_papers()
+            if paper.in_short
+        )
+
+    def answers(self, folder: str = "") -> str:
+        """Return the sentence on each paper."""
+        return "\n".join(
+            f"- {_link(paper, folder, paper.paper.name)}: {paper.sentences[0]}"
+            for paper in self.all_papers()
+            if paper.sentences
+        )
+
+    def grid(self, folder: str = "") -> str:
+        """Return a line for each paper: its tables by verdict, its values and its order."""
+        rows = [[*_GRID_COLUMNS, "page"]]
+        for paper in self.all_papers():
+            page = _link(paper, folder, paper.paper.name)
+            rows.append(
+                [paper.paper.title or paper.paper.name, *_grid_cells(paper), page]
+            )
+        return pipe_rows(rows if folder else [row[:-1] for row in rows])
+
+    def findings(self, paper: str = "") -> str:
+        """Return the findings about a paper, with their evidence."""
+        return "\n\n".join(
+            f"**{finding.title}.** {' '.join(finding.evidence)}"
+            for finding, _ in self.paper_results(paper).findings
+        )
+
+    def verdicts(self, paper: str = "") -> str:
+        """Return the number of published values with each verdict, by table and profile."""
+        counts: dict[tuple[str, str], Counter[str]] = {}
+        for results in self.paper_results(paper).results:
+            spec = results.resolved.file.spec
+            found = results.published_values["verdict"]
+            group = (f"{spec.label}: {spec.title}", results.resolved.profile)
+            counts[group] = Counter(found[found != ""])
+        columns = [
+            name for name in VERDICTS if any(count[name] for count in counts.values())
+        ]
+        rows = [["table", "profile", *columns]]
+        for group, count in counts.items():
+            if count.total():
+                rows.append([*group, *(str(count[name]) for name in columns)])
+        judged = {label for label, *_ in rows[1:]}
+        unjudged = dict.fromkeys(label for label, _ in counts if label not in judged)
+        if not unjudged:
+            return pipe_rows(rows)
+        return f"{pipe_rows(rows)}\n\nNo values to judge: {'; '.join(unjudged)}."
+
+    def table(
+        self,
+        id: str,
+        profile: str = "fast",
+        metric: str = "",
+        reading: str = "",
+        dataset: str = "",
+    ) -> str:
+        """Return a table under one reading as `elmbench table` prints it without notes; one metric
+        or data set if named.
+        """
+        results = self.table_results(id, profile)
+        if dataset:
+            of_dataset = results.cells[results.cells["dataset"] == dataset]
+            results = replace(results, cells=of_dataset)
+        section = _find_section(results, reading)
+        entries = tuple(
+            entry for entry in section.entries if metric in ("", entry.measure.metric)
+        )
+        sections = (replace(section, entries=entries),)
+        part = replace(results.table, sections=sections, notes=())
+        text = as_text(table_text(part, results.resolved)).strip("\n")
+        lines = [line.rstrip() for line in text.splitlines()]
+        return "\n".join(["```", *lines, "```"])
+
+    def table_results(self, id: str, profile: str) -> Results:
+        """Return the results of a table under a profile; raise ElmbenchError if there are none."""
+        file = find_experiment(id)
+        for results in self.paper_results(file.paper.key).results:
+            resolved = results.resolved
+            if (resolved.file.id, resolved.profile) == (file.id, profile):
+                return results
+        raise ElmbenchError(
+            f"{file.id} has no results under profile {profile}",
+            expected="cells.csv of an earlier run",
+            next_step=command_for(profile, file.id),
+        )
+
+    def signs(self) -> str:
+        """Return the meaning of the signs in a table."""
+        meanings = ", ".join(f"{sign} {verdict}" for verdict, sign in SIGNS.items())
+        return (
+            f"The paper's row stands below ours, with the signs of the verdicts: {meanings}. "
+            "* marks the best of a row."
+        )
+
+    def claims(self, paper: str = "") -> str:
+        """Return the verdict on each claim of a paper, under the most faithful profile that tested
+        it.
+        """
+        rows = [["table", "claim", "data", "comparison", "profile", "verdict"]]
+        for outcome in self.paper_results(paper).claims:
+            line = outcome.record()
+            resolved = outcome.resolved
+            comparison = "{metric} of {model} {is} {than}".format_map(line)
+            claim = [
+                resolved.file.spec.label,
+                line["says"],
+                line["dataset"],
+                comparison,
+            ]
+            rows.append([*claim, resolved.profile, line["verdict"]])
+        return pipe_rows(rows)
+
+    def main(self, paper: str = "") -> str:
+        """Return the main claims of a paper with the result of each in words."""
+        lines = []
+        for claim, result, parts in self.paper_results(paper).main_claims:
+            lines.append(f'- "{claim.says}" ({claim.where}): **{result}**.')
+            for part in parts:
+                evidence = f"{part.verdict}; {part.evidence}"
+                lines.append(f'  - {part.label}, "{part.claim.says}": {evidence}.')
+        return "\n".join(lines)
+
+    def own_runs(self) -> str:
+        """Return how many of our own runs lie in the intervals of the others, by paper."""
+        counts = {
+            paper.paper.name: count_own_runs_inside(
+                value for table in paper.run for value in table.compared_values
+            )
+            for paper in self.all_papers()
+        }
+        insides, totals = zip(*counts.values(), strict=True)
+        counts["all"] = (sum(insides), sum(totals))
+        rows = [["paper", "own runs", "inside"]]
+        for name, (inside, total) in counts.items():
+            if total:
+                share = f"{inside} of {total} ({inside / total:.1%})"
+                rows.append([name, str(total), share])
+        return pipe_rows(rows)
+
+    def distorted_prints(self) -> str:
+        """Return how many distorted prints of each table its verdict notices, and how many of our
+        own runs it accepts as a print.
+        """
+        columns = (*KINDS, "own runs")
+        rows = [["table", "verdict", *KINDS, "own runs accepted"]]
+        noticed: Counter[str] = Counter()
+        tried: Counter[str] = Counter()
+        for table, verdict, values in self._main_metrics():
+            counts = _count_noticed(verdict.metric, values)
+            for kind, (part, whole) in counts.items():
+                noticed[kind] += part
+                tried[kind] += whole
+            cells = (_of(*counts.get(kind, (0, 0))) for kind in columns)
+            rows.append([table.file.id, verdict.state, *cells])
+        sums = (_of(noticed[kind], tried[kind]) for kind in columns)
+        return pipe_rows([*rows, ["all", "", *sums]])
+
+    def _main_metrics(
+        self,
+    ) -> Iterator[tuple[TableResults, TableVerdict, list[ComparedValue]]]:
+        """Yield the main metric of each table that has `FEWEST_VALUES` compared values or more,
+        unless its verdict says no: there is nothing left to notice.
+        """
+        for table, verdict in self._verdicts_on_tables():
+            is_large = verdict.values.n >= FEWEST_VALUES
+            if is_large and verdict.state != "does not hold":
+                values = [
+                    value
+                    for value in table.compared_values
+                    if value.measure.metric == verdict.metric
+                ]
+                yield table, verdict, values
+
+    def _verdicts_on_tables(self) -> Iterator[tuple[TableResults, TableVerdict]]:
+        """Yield each table that has a verdict on its main metric, and this verdict."""
+        for paper in self.all_papers():
+            yield from paper.main_verdicts
+
+    def measures(self) -> str:
+        """Return the three measures of the main metric of each table, with signs, by paper."""
+        rows = [
+            ["paper", "table", "metric", "values", "order", "differences", "verdict"]
+        ]
+        for table, verdict in self._verdicts_on_tables():
+            within = _of(verdict.values.within, verdict.values.n)
+            texts = (
+                f"{distance_text(verdict)}, {within}",
+                order_text(verdict),
+                slope_text(verdict.differences),
+            )
+            measures = verdict.measures.values()
+            cells = (
+                f"{STATE_SIGNS[measure.state]} {text}"
+                for measure, text in zip(measures, texts, strict=True)
+            )
+            names = [table.file.paper.name, table.file.spec.label, verdict.metric]
+            rows.append([*names, *cells, state_text(verdict)])
+        return pipe_rows(rows)
+
+    def prints(self, paper: str = "") -> str:
+        """Return the findings of the checks of the print in a paper."""
+        checked = check_prints([_find_paper(paper)])
+        rows = [["table", "check", "subject", "finding"]]
+        for table in checked:
+            for finding in table.findings:
+                subject = literal(finding.subject)
+                rows.append([finding.label, finding.check, subject, finding.says])
+        summary = summary_text(checked)
+        return f"{pipe_rows(rows)}\n\n{summary}" if rows[1:] else summary
+
+
+def _find_paper(paper: str) -> str:
+    """Return the key of a paper, by default of the only one."""
+    keys = list(tables_by_paper())
+    if paper in keys:
+        return paper
+    if not paper and len(keys) == 1:
+        return keys[0]
+    problem = f"unknown paper {paper!r}" if paper else "no paper is named"
+    raise ElmbenchError(
+        problem,
+        expected=f"one of {', '.join(keys)}" if keys else "a paper with a table",
+        next_step="elmbench list papers",
+    )
+
+
+def _find_section(results: Results, reading: str) -> Section:
+    """Return the part of a table under one reading; raise ElmbenchError if it was not run."""
+    sections = {
+        ";".join(map(str, section.readings)): section
+        for section in results.table.sections
+    }
+    if reading in sections:
+        return sections[reading]
+    id = results.resolved.file.id
+    options = f"--reading {reading}" if reading else ""
+    raise ElmbenchError(
+        f"{id} has no results under {reading or 'the default readings'}",
+        expected=f"one of {', '.join(filter(None, sections))}",
+        next_step=f"{command_for(results.resolved.profile, id)} {options}".strip(),
+    )
+
+
+def _link(paper: PaperResults, folder: str, name: str) -> str:
+    """Return the name of a paper, with a link to its page if there is a folder of pages."""
+    return f"[{name}]({folder}/{paper.paper.key}.md)" if folder else name
+
+
+def _grid_cells(paper: PaperResults) -> list[str]:
+    """Return the verdicts on the tables of a paper, its values and its order."""
+    verdicts = [verdict for _, verdict in paper.main_verdicts]
+    if not verdicts:
+        reason = "no printed value at hand" if paper.results else "not run"
+        return [reason, "–", "–"]
+    states = Counter[str](verdict.state for verdict in verdicts)
+    tables = ", ".join(
+        f"{STATE_SIGNS.get(state, '◐')} {states[state]} {words}"
+        for state, words in _TABLE_WORDS.items()
+        if states[state]
+    )
+    within = sum(verdict.values.within for verdict in verdicts)
+    same = sum(verdict.order.same for verdict in verdicts)
+    decided = same + sum(verdict.order.opposite for verdict in verdicts)
+    n_values = sum(verdict.values.n for verdict in verdicts)
+    return [tables, _of(within, n_values), _of(same, decided)]
+
+
+def _count_noticed(
+    metric: str, values: list[ComparedValue]
+) -> dict[str, tuple[int, int]]:
+    """Return the numbers of noticed and of tried distortions by kind, and of accepted and tried own
+    runs.
+    """
+    counts = {
+        one.kind: (one.noticed, one.n)
+        for one in count_noticed_distortions(metric, measured_rows(values))
+    }
+    counts["own runs"] = count_accepted_own_runs(metric, values)
+    return counts
+
+
+def _of(part: int, whole: int) -> str:
+    return f"{part} of {whole}" if whole else "–"
