@@ -1,7 +1,8 @@
 """The code of the user's own models: a digest that changes when it does, and its way into a pickle.
 
 Own code is what is neither in the standard library nor in a folder of installed packages: files of
-the working folder, of `PYTHONPATH` and of editable installations.
+the working folder, of `PYTHONPATH` and of editable installations. A folder with `*.dist-info`, but
+not the working folder, is one of installed packages.
 """
 
 import ast
@@ -194,8 +195,17 @@ def _folders(*names: str) -> tuple[Path, ...]:
 
 @cache
 def _site_folders() -> tuple[Path, ...]:
-    """Return the folders of installed packages, with links resolved."""
-    folders = (*site.getsitepackages(), site.getusersitepackages())
+    """Return the folders of installed packages, with links resolved.
+
+    `PYTHONPATH` and `.pth` files may name more of them, such as the target of `pip install
+    --target`; the working folder is the user's own in any case.
+    """
+    folders = [*site.getsitepackages(), site.getusersitepackages()]
+    working_folder = Path(os.path.realpath(os.curdir))
+    for folder in map(Path, sys.path):
+        is_own = Path(os.path.realpath(folder)) == working_folder
+        if not is_own and next(folder.glob("*.dist-info"), None) is not None:
+            folders.append(str(folder))
     return tuple(Path(os.path.realpath(folder)) for folder in folders)
 
 

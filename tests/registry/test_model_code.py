@@ -219,6 +219,25 @@ def test_a_module_that_a_method_of_a_script_imports_counts(folder: Path) -> None
     assert version("def fit(model): ...\n") != version("def fit(model): print()\n")
 
 
+def test_a_folder_of_the_search_path_may_hold_installed_packages(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("target", "own"):
+        (folder / name).mkdir()
+        monkeypatch.syspath_prepend(str(folder / name))
+    (folder / "target" / "library-1.dist-info").mkdir()
+    (folder / "kept-1.dist-info").mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+    code._site_folders.cache_clear()
+    try:
+        assert code._is_installed(folder / "target" / "library.py")
+        assert not code._is_installed(folder / "own" / "models.py")
+        # Packages beside one's own code make the working folder no folder of packages.
+        assert not code._is_installed(folder / "models.py")
+    finally:
+        code._site_folders.cache_clear()
+
+
 def test_installed_code_counts_by_its_version(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
