@@ -2,7 +2,8 @@
 
 A block is the text between ``<!-- elmbench pages: NAME WORDS ... -->`` and ``<!-- end -->``, each
 on a line of its own. `ResultBlocks` has the names. The words are arguments, such as
-``miller/table1`` or ``metric=accuracy``. The rest of a document stays as it is.
+``miller/table1`` or ``metric=accuracy``. The rest of a document stays as it is, and so does
+an example of a block in fenced code.
 """
 
 import inspect
@@ -17,6 +18,8 @@ from elmbench.report.result_blocks import ResultBlocks
 #: The command that the blocks of a project name.
 COMMAND = "elmbench pages"
 _END = "<!-- end -->"
+#: A fenced block of code.
+_CODE = r"^(?P<fence>`{3,}|~{3,}).*?^(?P=fence)[`~]*$"
 
 
 def fill_document(text: str, blocks: ResultBlocks, command: str = COMMAND) -> str:
@@ -24,25 +27,25 @@ def fill_document(text: str, blocks: ResultBlocks, command: str = COMMAND) -> st
 
     Raises ElmbenchError for a block without an end, an unknown name, or words that do not fit.
     """
-    opening = rf"^<!-- {re.escape(command)}: (.+?) -->$"
-    block = re.compile(rf"{opening}.*?^{_END}$", flags=re.M | re.S)
-    _check_ends(text, opening, block)
+    opening = rf"^<!-- {re.escape(command)}: (?P<words>.+?) -->$"
+    block = rf"{opening}.*?^{_END}$"
+    # An example of a block in code is no block.
+    part = re.compile(rf"{_CODE}|{block}", flags=re.M | re.S)
+    unfinished = re.search(opening, part.sub("", text), flags=re.M)
+    if unfinished is not None:
+        raise _no_end(unfinished["words"])
 
     def fill(match: re.Match[str]) -> str:
-        content = _content_of(match[1], blocks)
-        return f"<!-- {command}: {match[1]} -->\n\n{content}\n\n{_END}"
-
-    return block.sub(fill, text)
-
-
-def _check_ends(text: str, opening: str, block: re.Pattern[str]) -> None:
-    """Raise ElmbenchError if a block has no end: its content would take the prose after it."""
-    for match in block.finditer(text):
+        words = match["words"]
+        if words is None:
+            return match[0]
+        # The content of such a block would take the prose after it.
         if len(re.findall(opening, match[0], flags=re.M)) > 1:
-            raise _no_end(match[1])
-    unfinished = re.search(opening, block.sub("", text), flags=re.M)
-    if unfinished is not None:
-        raise _no_end(unfinished[1])
+            raise _no_end(words)
+        content = _content_of(words, blocks)
+        return f"<!-- {command}: {words} -->\n\n{content}\n\n{_END}"
+
+    return part.sub(fill, text)
 
 
 def _no_end(words: str) -> ElmbenchError:

@@ -322,11 +322,11 @@ def _find_paper(paper: str) -> str:
 
 
 def _find_section(results: Results, reading: str) -> Section:
-    """Return the part of a table under one reading; raise ElmbenchError if it was not run."""
-    sections = {
-        ";".join(map(str, section.readings)): section
-        for section in results.table.sections
-    }
+    """Return the first part of a table under one reading; raise ElmbenchError if it was not run."""
+    sections: dict[str, Section] = {}
+    for section in results.table.sections:
+        # A part for each selection has the same readings.
+        sections.setdefault(";".join(map(str, section.readings)), section)
     if reading in sections:
         return sections[reading]
     id = results.resolved.file.id

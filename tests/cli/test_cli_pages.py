@@ -32,8 +32,11 @@ def test_blocks_are_filled_and_the_rest_stays(elmbench: Callable, ran: None) -> 
     page = Path("docs/more/table.md")
     page.parent.mkdir(parents=True)
     foreign = block("kernels").replace("elmbench pages", "make pages")
+    foreign += f"```markdown\n{block('signs')}```\n"
     readme.write_text(f"# Mine\n\n{block('grid')}\nAfter it.\n{foreign}")
-    page.write_text(block("table one ci metric=mcc") + block("verdicts toy"))
+    page.write_text(
+        block("table one ci metric=mcc", "```\nold\n```") + block("verdicts toy")
+    )
     assert elmbench("pages").out == f"written to README.md\nwritten to {page}\n"
 
     before, grid, after = re.split(r"\n\n(?=\|)|(?<=\|)\n\n", readme.read_text())
@@ -49,6 +52,7 @@ def test_blocks_are_filled_and_the_rest_stays(elmbench: Callable, ran: None) -> 
     assert cells_of(line) == ["A paper", "? 1 undecided", "1 of 2", "–"]
     shown = page.read_text()
     assert "earlier text" not in shown
+    assert "old" not in shown
     assert "0.920" in shown
     assert "| Table I: Something | ci " in shown
 
