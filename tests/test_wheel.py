@@ -14,10 +14,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 GUIDE = (ROOT / "docs" / "add-a-paper.md").read_text("utf-8")
 SECTION = re.search(r"^## In your own repository$(.*?)^## ", GUIDE, flags=re.M | re.S)
-#: Seconds of the whole test: the first imports of a new environment compile the package.
-LIMIT = 3000
 
-pytestmark = [pytest.mark.exhaustive, pytest.mark.timeout(LIMIT)]
+pytestmark = pytest.mark.exhaustive
 
 
 def output_of(command: list[str], folder: Path) -> str:
