@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from elmbench.judging.claim_outcomes import ClaimOutcome
-from elmbench.judging.value_verdicts import FEWEST_RUNS
+from elmbench.judging.verdict_words import JUDGED
 from elmbench.report.papers import PaperResults, TableResults
 from elmbench.specs.experiments import Expectation
 
@@ -63,10 +63,7 @@ def _broken(
     Anything that was not judged contradicts no expectation.
     """
     for expectation in expectations:
-        found = {*_verdicts_of(expectation, table, claims)} - {
-            "undecided",
-            "too few runs",
-        }
+        found = {*_verdicts_of(expectation, table, claims)} - {"undecided"}
         if found and found != {expectation.verdict}:
             others = ", ".join(sorted(found - {expectation.verdict}))
             yield (
@@ -91,7 +88,7 @@ def _verdicts_of(
             & (lines["model"] == expectation.model)
             & (lines["metric"] == expectation.metric)
         )
-        yield from lines[is_subject & (lines["runs"] >= FEWEST_RUNS)]["verdict"]
+        yield from lines[is_subject & lines["verdict"].isin(JUDGED)]["verdict"]
     else:
         for verdict in table.table_verdicts:
             if verdict.metric == expectation.metric:

@@ -409,6 +409,7 @@ class Experiment(Spec):
                 part.dataset for claim in self.claims for part in claim.comparisons
             }
             - {MOST, ALL_OF_THEM},
+            "expect": {part.dataset for part in self.expect if part.dataset},
         }
         for column, model in self.models.items():
             names_in[f"models.{column}"] = {
@@ -450,6 +451,22 @@ class Experiment(Spec):
             for part in claim.comparisons:
                 columns = (part.model, *(() if part.than == "others" else part.than))
                 _check_names(f"claims.{index} names the column", columns, self.models)
+        return self
+
+    @model_validator(mode="after")
+    def _expectations_have_a_subject(self) -> Experiment:
+        for index, expectation in enumerate(self.expect):
+            if expectation.model:
+                subject = f"expect.{index} names the column"
+                _check_names(subject, [expectation.model], self.models)
+            begins_claim = any(
+                claim.says.startswith(expectation.claim) for claim in self.claims
+            )
+            if expectation.claim and not begins_claim:
+                raise ValueError(
+                    f"expect.{index}.claim is {expectation.claim!r}; expected the beginning of "
+                    "one of the claims"
+                )
         return self
 
     @model_validator(mode="after")

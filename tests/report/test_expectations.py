@@ -1,8 +1,10 @@
 """The strict check: verdicts that say no, and expectations that no longer hold."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
 import pytest
 from made_cells import committed
 from pydantic import ValidationError
@@ -66,6 +68,23 @@ def test_a_value_may_have_an_expected_verdict(verdict: str, code: int) -> None:
     value = {"dataset": "ionosphere", "model": "LS-SVM-RBF", "metric": "gmean"}
     expected = {**value, "verdict": verdict, "reason": "gamma ends at 0.1"}
     assert outcome_of(HOLDING, expected).exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("verdict", "objections"), [("exact", 1), ("differs", 0), ("not comparable", 0)]
+)
+def test_an_expected_value_in_which_nothing_is_random_needs_one_run(
+    verdict: str, objections: int
+) -> None:
+    value = {"dataset": "wine", "model": "LDA", "metric": "accuracy"}
+    lines = pd.DataFrame([value | {"runs": 1, "verdict": verdict}])
+    expected = Expectation.model_validate(
+        value | {"verdict": "differs", "reason": "one row"}
+    )
+    file = SimpleNamespace(id="a/table1", spec=SimpleNamespace(expect=(expected,)))
+    table = SimpleNamespace(file=file, main_verdict=None, published_values=lines)
+    paper: Any = SimpleNamespace(tables=[table], claims=[])
+    assert len(check_strictly([paper]).objections) == objections
 
 
 def test_a_claim_may_have_an_expected_verdict() -> None:

@@ -406,6 +406,32 @@ def test_claims_that_cannot_be_tested(
         parse(put(experiment, "claims", [CLAIM | claim]))
 
 
+@pytest.mark.parametrize(
+    ("subject", "message"),
+    [
+        (
+            {"claim": "y"},
+            pattern("specs.experiments.expectation-of-no-claim"),
+        ),
+        (
+            {"dataset": "wdbc", "model": "SVM", "metric": "mcc"},
+            r"expect.0 names the column 'SVM'",
+        ),
+        (
+            {"dataset": "sylva", "model": "ELM", "metric": "mcc"},
+            "expect names 'sylva'; expected one of wdbc",
+        ),
+    ],
+)
+def test_an_expectation_about_nothing_in_the_table_is_rejected(
+    experiment: dict[str, Any], subject: dict[str, str], message: str
+) -> None:
+    put(experiment, "claims", [CLAIM | {"is": "above"}])
+    expectation = subject | {"verdict": "differs", "reason": "r"}
+    with pytest.raises(ElmbenchError, match=message):
+        parse(put(experiment, "expect", [expectation]))
+
+
 def test_other_comparisons_of_a_claim_take_what_they_do_not_name_from_it(
     experiment: dict[str, Any],
 ) -> None:
