@@ -32,11 +32,11 @@ def cpu_seconds() -> float:
     return time.process_time() + children.children_user + children.children_system
 
 
-def time_call(work: Callable[[], Any]) -> tuple[float, Any]:
+def time_call(task: Callable[[], Any]) -> tuple[float, Any]:
     """Return the processor seconds of `work()` and its result."""
     gc.collect()
     start = cpu_seconds()
-    result = work()
+    result = task()
     return cpu_seconds() - start, result
 
 

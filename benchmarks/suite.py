@@ -27,7 +27,7 @@ from elmbench.specs.grids import SearchGrid
 from elmbench.specs.profiles import resolve
 from elmbench.tasks.base import Context
 from elmbench.tasks.fit import Fit
-from elmbench.tasks.grid_task import GridWork
+from elmbench.tasks.grid_task import GridTask
 from elmbench.tasks.plan import RunRequest
 
 TABLES = ("table4", "table6")
@@ -37,7 +37,7 @@ WARM_UP = 150
 SUBSET = 2
 
 Outcome = dict[str, Any]
-Works = dict[str, Fit | GridWork]
+Works = dict[str, Fit | GridTask]
 
 
 def first_fold(table: str, rows: int | None, data_dir: str | None) -> Works:
@@ -48,33 +48,33 @@ def first_fold(table: str, rows: int | None, data_dir: str | None) -> Works:
     resolved = replace(
         resolved, settings=resolved.settings.model_copy(update={"rows": rows})
     )
-    works = make_plan(resolved, RunRequest(runs=1), data_dir).works
+    tasks = make_plan(resolved, RunRequest(runs=1), data_dir).tasks
     return {
-        key: work
-        for key, work in works.items()
-        if isinstance(work, Fit | GridWork) and work.outer_fold.fold == 0
+        key: task
+        for key, task in tasks.items()
+        if isinstance(task, Fit | GridTask) and task.outer_fold.fold == 0
     }
 
 
-def thin_grid(work: GridWork) -> tuple[GridWork, float]:
+def thin_grid(task: GridTask) -> tuple[GridTask, float]:
     """Return the search without paths on a part of its candidates, and their share.
 
     A grid over two hyperparameters is cut to `SUBSET` random values of the second one, C; the time
     of a fit depends on the first one.
     """
-    grid = work.grid.values
+    grid = task.grid.values
     if len(grid) < 2:
-        return replace(work, paths=False), 1.0
+        return replace(task, paths=False), 1.0
     last = list(grid)[-1]
     values = grid[last]
     numbers = sorted(
         random.Random(0).sample(range(len(values)), min(SUBSET, len(values)))
     )
     thin = grid | {last: [values[i] for i in numbers]}
-    return replace(work, paths=False, grid=SearchGrid(thin)), len(numbers) / len(values)
+    return replace(task, paths=False, grid=SearchGrid(thin)), len(numbers) / len(values)
 
 
-def measure(works: Works, data_dir: str | None) -> pd.DataFrame:
+def measure(tasks: Works, data_dir: str | None) -> pd.DataFrame:
     """Do all work with paths and, in turn, without; return a line for each work.
 
     Times without paths are scaled by the share of the candidates. Fits, and searches of models
@@ -82,21 +82,21 @@ def measure(works: Works, data_dir: str | None) -> pd.DataFrame:
     """
     results: dict[str, Outcome] = {}
     lines = []
-    for key, work in works.items():
-        preload(work, Context(data_dir))
-        fold_data(work.outer_fold, data_dir)
-        ours, results[key] = time_call(partial(_do_work, work, results, data_dir))
+    for key, task in tasks.items():
+        preload(task, Context(data_dir))
+        fold_data(task.outer_fold, data_dir)
+        ours, results[key] = time_call(partial(_do_work, task, results, data_dir))
         line: dict[str, Any] = {
-            "dataset": work.outer_fold.dataset.name,
-            "model": work.model.name,
+            "dataset": task.outer_fold.dataset.name,
+            "model": task.model.name,
             "ours": ours,
         }
         line |= {"theirs": ours, "ratio": None, "difference": 0.0, "same_choice": True}
-        factory = find_model(work.model.name).factory(work.outer_fold.task)
-        if isinstance(work, GridWork) and isinstance(factory, GridPath):
-            single, share = thin_grid(work)
+        factory = find_model(task.model.name).factory(task.outer_fold.task)
+        if isinstance(task, GridTask) and isinstance(factory, GridPath):
+            single, share = thin_grid(task)
             theirs, expected = time_call(partial(_do_work, single, results, data_dir))
-            candidates = work.grid.candidates()
+            candidates = task.grid.candidates()
             positions = [
                 candidates.index(candidate) for candidate in single.grid.candidates()
             ]
@@ -114,34 +114,34 @@ def measure(works: Works, data_dir: str | None) -> pd.DataFrame:
 
 
 def _do_work(
-    work: Fit | GridWork, results: dict[str, Outcome], data_dir: str | None
+    task: Fit | GridTask, results: dict[str, Outcome], data_dir: str | None
 ) -> Outcome:
     outcome = attempt(
-        work, {name: results[name] for name in work.needs}, Context(data_dir)
+        task, {name: results[name] for name in task.needs}, Context(data_dir)
     )
     if outcome["status"] not in ("ok", "diverged"):
-        raise RuntimeError(f"{work.label}: {outcome['reason']}")
+        raise RuntimeError(f"{task.label}: {outcome['reason']}")
     return outcome
 
 
 def _tables(trial: bool) -> Iterator[Record]:
     data_dir = os.environ.get("ELMBENCH_DATA_DIR")
     rows = 400 if trial else 2000
-    works, small = (
+    tasks, small = (
         {
-            key: work
+            key: task
             for table in TABLES
-            for key, work in first_fold(table, limit, data_dir).items()
+            for key, task in first_fold(table, limit, data_dir).items()
         }
         for limit in (rows, WARM_UP)
     )
     names = {name for table in TABLES for name in find_experiment(table).spec.datasets}
-    missing = sorted(names - {work.outer_fold.dataset.name for work in works.values()})
+    missing = sorted(names - {task.outer_fold.dataset.name for task in tasks.values()})
     measure(small, data_dir)  # loads and compiles
-    seconds, first = time_call(lambda: measure(works, data_dir))
+    seconds, first = time_call(lambda: measure(tasks, data_dir))
     rounds = [
         first,
-        *(measure(works, data_dir) for _ in range(rounds_for(seconds) - 1)),
+        *(measure(tasks, data_dir) for _ in range(rounds_for(seconds) - 1)),
     ]
     lines = pd.concat(rounds, keys=range(len(rounds)), names=["round"])
     title = f"KOS-ELM Tables IV + VI, first outer fold, at most {rows:,} rows"
@@ -224,7 +224,7 @@ def _read_stored(trial: bool) -> Iterator[Record]:
         assert result is not None
         run = _prepare(folder, runs)
         for key in run.todo:
-            run.store.put(run.works[key], result, "")
+            run.store.put(run.tasks[key], result, "")
         run.store.close()
         seconds = []
         for _ in range(1 if trial else 5):

@@ -9,8 +9,8 @@ import pytest
 from toy_data import forget_data
 
 from elmbench.execution.attempt import attempt
-from elmbench.execution.executors import Answer, Task
-from elmbench.execution.executors.sandbox import Sandbox
+from elmbench.execution.executors import Answer, PackedTask
+from elmbench.execution.executors.limited_worker import LimitedWorker
 from elmbench.specs.limits import Limits
 from elmbench.tasks.base import Context
 
@@ -21,13 +21,13 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
 
-    def here(self: Sandbox, task: Task, limits: Limits) -> Answer:
+    def here(self: LimitedWorker, packed: PackedTask, limits: Limits) -> Answer:
         began = time.monotonic()
         return Answer(
-            attempt(pickle.loads(task.pickled_work), task.inputs, Context()),
+            attempt(pickle.loads(packed.pickled_task), packed.inputs, Context()),
             time.monotonic() - began,
         )
 
-    monkeypatch.setattr(Sandbox, "ask", here)
+    monkeypatch.setattr(LimitedWorker, "ask", here)
     yield
     forget_data()

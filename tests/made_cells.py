@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from made_work import work_from
+from made_work import task_from_spec
 
 import elmbench
 from elmbench.evaluation.stored_predictions import _pack, packed_rows
@@ -112,14 +112,14 @@ def keep(
 ) -> str:
     """Store a result under a key of the test's own; return the key."""
     content = unit_of(**unit)
-    stored = work_from(content)
-    work: Any = SimpleNamespace(
+    stored = task_from_spec(content)
+    task: Any = SimpleNamespace(
         key=key,
         content=lambda: content,
         needs=stored.needs,
         number_of_fits=stored.number_of_fits,
     )
-    store.put(work, result, environment)
+    store.put(task, result, environment)
     return key
 
 

@@ -17,7 +17,7 @@ from elmbench.numerics.seeds import integer_seed
 from elmbench.registry.scorers import find_metric
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 from elmbench.specs.protocol import Split
-from elmbench.tasks.base import Context, Result, Work
+from elmbench.tasks.base import Context, Result, Task
 from elmbench.tasks.correlation import Correlation
 from elmbench.tasks.curve import Curve
 from elmbench.tasks.description import Description
@@ -33,7 +33,7 @@ from elmbench.tasks.stream import Stream
 
 Content = dict[str, Any]
 #: The class of each kind of work, and of the choice by each divergence.
-CLASSES: dict[str, type[Work]] = {
+CLASSES: dict[str, type[Task]] = {
     "cell": Fit,
     "importance": Importance,
     "kernel-weights": KernelWeights,
@@ -50,17 +50,17 @@ CLASSES: dict[str, type[Work]] = {
 }
 
 
-def work_from(content: Content, spec: DatasetSpec | None = None) -> Work:
+def task_from_spec(content: Content, spec: DatasetSpec | None = None) -> Task:
     """Return the work with some content; the specification of its data is needed to run it."""
     return read_content(
         CLASSES[content.get("criterion") or content["kind"]], content, spec=spec
     )
 
 
-def work_of(content: Content) -> Work:
+def task_from_content(content: Content) -> Task:
     """Return the work of some content; common keys may be left out."""
     spec = toy_spec(content["dataset"]["name"]) if "dataset" in content else None
-    return work_from({"given": None, "format": folds.FORMAT, **content}, spec)
+    return task_from_spec({"given": None, "format": folds.FORMAT, **content}, spec)
 
 
 def do(
@@ -68,14 +68,14 @@ def do(
 ) -> Result:
     """Do some work that takes `params` over; what it raises is raised."""
     given = {"status": "ok", "params": params or {}, "seconds": 0.0}
-    work = work_of(content | {"given": "given" if params else None})
-    return {"status": "ok"} | work.run({"given": given}, Context(data_dir))
+    task = task_from_content(content | {"given": "given" if params else None})
+    return {"status": "ok"} | task.run({"given": given}, Context(data_dir))
 
 
 def fit(content: Content, **chosen: Any) -> Result:
     """Do a fit with hyperparameters of a search that took a quarter of a second."""
     search = {"status": "ok", "params": chosen, "seconds": 0.25}
-    return {"status": "ok"} | work_of(content | {"chosen": "search"}).run(
+    return {"status": "ok"} | task_from_content(content | {"chosen": "search"}).run(
         {"search": search}, Context()
     )
 
@@ -90,7 +90,7 @@ def choose(
 ) -> Result:
     """Choose by what was evaluated."""
     keys = [f"e{i}" for i in range(len(evaluated))]
-    work = work_of(
+    task = task_from_content(
         {
             "kind": "choice",
             **content,
@@ -99,7 +99,7 @@ def choose(
         }
     )
     given = {"status": "ok", "params": params or {}, "seconds": 0.0}
-    return {"status": "ok"} | work.run(
+    return {"status": "ok"} | task.run(
         {"given": given, **dict(zip(keys, evaluated, strict=True))}, Context()
     )
 
@@ -109,7 +109,7 @@ def attempted(
 ) -> Result:
     """Do some work so that every failure is a result."""
     threads = how.pop("blas_threads", 1)
-    return attempt(work_of(content), inputs or {}, Context(**how), threads)
+    return attempt(task_from_content(content), inputs or {}, Context(**how), threads)
 
 
 def outer_fold_of(content: Content) -> OuterFold:
@@ -155,17 +155,17 @@ def inner_folds(
 
 def units(plan: Plan) -> dict[str, Content]:
     """Return the content of all work of a plan, by key."""
-    return {key: work.content() for key, work in plan.works.items()}
+    return {key: task.content() for key, task in plan.tasks.items()}
 
 
 def needs(content: Content) -> list[str]:
     """Return the keys of the work that some work needs."""
-    return list(work_of(content).needs)
+    return list(task_from_content(content).needs)
 
 
 def seconds_of(content: Content) -> float:
     """Return the estimated seconds of some work."""
-    return work_from(
+    return task_from_spec(
         content, load_dataset_specs().find(content["dataset"]["name"])
     ).seconds()
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from elmbench.runs.prepare import PreparedRun
     from elmbench.specs.catalogue import Watch
     from elmbench.specs.experiment_file import ExperimentFile
-    from elmbench.tasks.base import Work
+    from elmbench.tasks.base import Task
 
 #: Seconds between two lines where there is no terminal.
 _LINE_EVERY = 5
@@ -49,9 +49,9 @@ class CommandProgress:
         console = EscapingConsole(sys.stderr)
         self.quiet = quiet or not run.todo
         self.executor = executor
-        work = run.timed_work
+        timed_tasks = run.timed_tasks
         self.estimates = run.estimates
-        self._waiting = dict.fromkeys(work)
+        self._waiting = dict.fromkeys(timed_tasks)
         self._running: dict[str, float] = {}
         self._start_time = time.monotonic()
         # The rest is preparatory work, such as searches.
@@ -62,7 +62,7 @@ class CommandProgress:
         self._table = {
             key: resolved.file.id
             for resolved, plan in reversed(run.tables)
-            for key in plan.works
+            for key in plan.tasks
         }
         self._is_without_workers = False
         self._bar = Progress(
@@ -76,7 +76,7 @@ class CommandProgress:
                 sys.stderr.isatty() and console.is_interactive
             ),  # false for TERM=dumb
         )
-        self._task = self._bar.add_task("", total=max(len(work), 1))
+        self._task = self._bar.add_task("", total=max(len(timed_tasks), 1))
         self._next_text = self._start_time
         if self._bar.disable:
             self._next_text += _LINE_EVERY
@@ -97,18 +97,18 @@ class CommandProgress:
             print(f"{n_cells} in {duration(seconds)}: {endings}", file=sys.stderr)
 
     def on_event(self, event: Event) -> None:
-        """Update the display at the start or end of some work."""
+        """Update the display at the start or end of a task."""
         if event.kind == "no-workers":
             self._report_no_workers()
             return
         now = time.monotonic()
-        if not event.work.immediate:
+        if not event.task.immediate:
             self._move(event, now)
-        if event.result is not None and event.work.key in self.cells:
+        if event.result is not None and event.task.key in self.cells:
             self.endings[event.result["status"]] += 1
         is_last = not (self._waiting or self._running or self._bar.disable)
         if not self.quiet and (now >= self._next_text or is_last):
-            self._show(event.work, now)
+            self._show(event.task, now)
 
     def _report_no_workers(self) -> None:
         """Report once that the scheduler has no worker."""
@@ -123,8 +123,8 @@ class CommandProgress:
         )
 
     def _move(self, event: Event, now: float) -> None:
-        """Count work as running from its start, and as done from its end."""
-        key = event.work.key
+        """Count a task as running from its start, and as done from its end."""
+        key = event.task.key
         self._waiting.pop(key, None)
         if event.kind == "start":
             self._running[key] = now
@@ -132,11 +132,11 @@ class CommandProgress:
             self._running.pop(key, None)
         self._bar.advance(self._task, event.kind == "end")
 
-    def _show(self, work: Work, now: float) -> None:
-        """Show the number of cells, the time and the work that has just started or ended."""
+    def _show(self, task: Task, now: float) -> None:
+        """Show the number of cells, the time and the task that has just started or ended."""
         n_ended = f"{self.endings.total()}/{len(self.cells)} cells"
         spent = duration(now - self._start_time)
-        table = self._table.get(work.key, "")
+        table = self._table.get(task.key, "")
         text = f"{n_ended}, {spent}, {self._time_left(now)}; {table}"
         if self._bar.disable:
             print(
@@ -146,7 +146,7 @@ class CommandProgress:
             )
             self._next_text = now + _LINE_EVERY
         else:
-            self._bar.update(self._task, description=escape(f"{text}: {work.label}"))
+            self._bar.update(self._task, description=escape(f"{text}: {task.label}"))
             # In runs of very many cells, texts take a tenth of the time at most.
             self._next_text = now + 10 * (time.monotonic() - now)
 
@@ -167,10 +167,10 @@ class CommandProgress:
 
 @contextmanager
 def show_tables(passes: int = 1) -> Iterator[Watch]:
-    """Show on a terminal one bar over all work of a command on tables, with the time left.
+    """Show on a terminal one bar over all tasks of a command on tables, with the time left.
 
     The first call of the value has all tables. A command goes through them at most `passes` times,
-    so the bar is never full before the work is done.
+    so the bar is never full before the tasks are done.
     """
     from rich.progress import (
         BarColumn,

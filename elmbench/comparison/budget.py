@@ -28,7 +28,7 @@ from elmbench.evaluation.score_comparison import DUMMY
 from elmbench.metrics import less_is_better
 from elmbench.registry import find_model
 from elmbench.results.cells import cells_frame
-from elmbench.runs.prepare import PreparedRun, RunOptions, needed_work
+from elmbench.runs.prepare import PreparedRun, RunOptions, needed_tasks
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.limits import parse_duration
 from elmbench.tasks.fit import Fit
@@ -41,7 +41,7 @@ _LEAST_ROWS = 2 * TUNE_ROWS
 #: The share of the models that go on to the next step, and their least number.
 _PROMISING = 0.5
 _LEAST_PROMISING = 3
-#: The share of the remaining time that work may take by its estimate.
+#: The share of the remaining time that a task may take by its estimate.
 _USABLE = 0.7
 
 
@@ -59,7 +59,7 @@ def run_within_budget(
     Each model is planned with the most training rows that it has learnt. A later call resumes from
     the stored results.
 
-    `budget`: a duration, such as "10min". No work begins after it, and running work is stopped
+    `budget`: a duration, such as "10min". No task begins after it, and running tasks are stopped
     then. `carry_out`: carries out a plan. `watch`: shows that the data are read.
     """
     options = replace(options, until=time.monotonic() + parse_duration(budget))
@@ -134,9 +134,9 @@ class _Race:
         """The training rows of a fold at each step in ascending order; all of them at the last."""
         n_rows = max(
             (
-                work.outer_fold.n_train
-                for work in self._whole.works.values()
-                if isinstance(work, Fit)
+                task.outer_fold.n_train
+                for task in self._whole.tasks.values()
+                if isinstance(task, Fit)
             ),
             default=0,
         )
@@ -206,9 +206,9 @@ class _Race:
             return 0.0
         before = self.learnt[model]
         fits = [
-            work
-            for work in self._whole.works.values()
-            if isinstance(work, Fit) and work.model.name == model
+            task
+            for task in self._whole.tasks.values()
+            if isinstance(task, Fit) and task.model.name == model
         ]
         growth = n_rows / before
         if find_model(model).cost is None:
@@ -308,7 +308,7 @@ def _by_fold(run: PreparedRun) -> list[Cell]:
 
 
 def _todo_of_cells(run: PreparedRun, cells: Iterable[Cell]) -> list[str]:
-    """Return the work to do for these cells, in their order."""
-    works = chain.from_iterable(needed_work(cell.key, run.works) for cell in cells)
+    """Return the tasks to run for these cells, in their order."""
+    tasks = chain.from_iterable(needed_tasks(cell.key, run.tasks) for cell in cells)
     todo = set(run.todo)
-    return [key for key in dict.fromkeys(work.key for work in works) if key in todo]
+    return [key for key in dict.fromkeys(task.key for task in tasks) if key in todo]

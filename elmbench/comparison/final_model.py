@@ -98,17 +98,17 @@ def fit_final(
     """
     ((resolved, _),) = run.tables
     (spec,) = resolved.datasets.values()
-    work = _work_of(run, column or choose_best(results).model, spec)
-    fold = work.outer_fold
+    task = _fit_of(run, column or choose_best(results).model, spec)
+    fold = task.outer_fold
     data = load_rows(fold.dataset, None)
     rows = np.arange(len(data.y)) if data.splits is None else data.splits["train"]
     # A sequential model learns them as in the cells: a file sorted by its target would make another
     # model.
     rows = order_rows(rows, fold.protocol.order, data.name, fold.run, fold.fold)
-    search = run.works[work.chosen] if work.chosen else None
+    search = run.tasks[task.chosen] if task.chosen else None
     chosen = _search_rows(search, data, rows) if isinstance(search, Search) else {}
     return fit_pipeline(
-        work,
+        task,
         data,
         rows,
         chosen=chosen,
@@ -117,35 +117,35 @@ def fit_final(
     )
 
 
-def _work_of(run: PreparedRun, column: str, spec: DatasetSpec) -> Fit:
+def _fit_of(run: PreparedRun, column: str, spec: DatasetSpec) -> Fit:
     """Return the first fit of a model; raise ElmbenchError if there is none, or if the model has
     changed since.
     """
     ((_, plan),) = run.tables
-    works = [
-        run.works[cell.key] for cell in plan.cells if cell.model == column and cell.key
+    tasks = [
+        run.tasks[cell.key] for cell in plan.cells if cell.model == column and cell.key
     ]
-    if not works:
+    if not tasks:
         names = ", ".join(dict.fromkeys(cell.model for cell in plan.cells))
         raise ElmbenchError(
             f"{column!r} is not a model of this comparison",
             expected=f"one of {names}",
             next_step="correct the name, or add it to models",
         )
-    work = works[0]
-    assert isinstance(work, Fit)
-    version = model_version(find_model(work.model.name), spec.task)
-    if version != work.model.version:
+    task = tasks[0]
+    assert isinstance(task, Fit)
+    version = model_version(find_model(task.model.name), spec.task)
+    if version != task.model.version:
         raise ElmbenchError(
             f"the model {column} has changed since the comparison: it is {version}",
-            expected=work.model.version,
+            expected=task.model.version,
             next_step="compare again",
         )
-    return work
+    return task
 
 
 def fit_pipeline(
-    work: Fit,
+    task: Fit,
     data: Dataset,
     rows: Indices,
     *,
@@ -160,7 +160,7 @@ def fit_pipeline(
     `chosen`: the hyperparameters that a search has chosen. `targets`: of the rows, as they are
     predicted. `inner`: the split of the inner folds.
     """
-    factory, params = work.factory_with(chosen=chosen)
+    factory, params = task.factory_with(chosen=chosen)
     model = factory(**params)
     weights = None if data.weights is None else data.weights[rows]
     fit_params: dict[str, Any] = {}
@@ -169,11 +169,11 @@ def fit_pipeline(
         assert argument is not None
         fit_params[argument] = weights
     if (
-        work.calibrate is not None
+        task.calibrate is not None
         and not hasattr(model, "predict_proba")
         and hasattr(model, "decision_function")
     ):
-        model = _calibrated(model, work.calibrate, data, rows, targets)
+        model = _calibrated(model, task.calibrate, data, rows, targets)
         if weights is not None:
             fit_params["sample_weight"] = weights
     elif data.classes is not None and not hasattr(model, "predict_proba"):
@@ -185,7 +185,7 @@ def fit_pipeline(
     with warnings.catch_warnings():
         # A pipeline passes weights on under the name of its last step.
         warnings.filterwarnings("ignore", "Since Pipeline does not appear to accept")
-        pipeline = _unfitted_pipeline(model, data, work.outer_fold.protocol)
+        pipeline = _unfitted_pipeline(model, data, task.outer_fold.protocol)
         of_model = {f"model__{name}": value for name, value in fit_params.items()}
         return pipeline.fit(_features(data, rows), targets, **of_model)
 

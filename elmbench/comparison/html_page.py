@@ -36,10 +36,10 @@ def plan_importance(run: PreparedRun, results: Results) -> PreparedRun:
     }
     importance_plan = Plan()
     for cell in plan.cells:
-        work = run.works.get(cell.key)
-        if cell.model in best.get(cell.dataset, ()) and isinstance(work, Fit):
+        task = run.tasks.get(cell.key)
+        if cell.model in best.get(cell.dataset, ()) and isinstance(task, Fit):
             metric = resolved.metric_of(cell.dataset)
-            shared = {field.name: getattr(work, field.name) for field in fields(Fit)}
+            shared = {field.name: getattr(task, field.name) for field in fields(Fit)}
             importance_plan.cells.append(
                 replace(
                     cell, key=importance_plan.add(Importance(**shared, metric=metric))
@@ -53,8 +53,8 @@ def plan_importance(run: PreparedRun, results: Results) -> PreparedRun:
 
 
 def reasons_of_failures(run: PreparedRun) -> list[str]:
-    """Return the reasons of planned work that has not ended ok, each once."""
-    results = [run.store.result(key) or {} for key in run.works]
+    """Return the reasons of planned tasks that have not ended ok, each once."""
+    results = [run.store.result(key) or {} for key in run.tasks]
     return list(
         dict.fromkeys(result["reason"] for result in results if result.get("reason"))
     )

@@ -32,7 +32,7 @@ from elmbench.runs.user_specs import load_plugins
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.project import current_project
 from elmbench.specs.protocol import Count as Runs
-from elmbench.specs.protocol import Task
+from elmbench.specs.protocol import LearningTask
 
 
 @checked
@@ -42,7 +42,7 @@ def compare(
     models: Any = (),
     *,
     name: str = "data",
-    task: Task | None = None,
+    task: LearningTask | None = None,
     positive: Any = None,
     metric: str | Sequence[str] = (),
     grids: Mapping[str, Mapping[str, Any]] | None = None,
@@ -127,7 +127,7 @@ def compare(
     progress : bool, optional
         Show a progress bar; by default in a terminal and in a notebook.
     on_event : callable, optional
-        Receives each `elmbench.execution.engine.Event` of the work.
+        Receives each `elmbench.execution.engine.Event` of the run.
 
     Returns
     -------

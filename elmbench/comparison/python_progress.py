@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class PythonProgress:
-    """A bar that counts the work of a comparison, without words on it; a context manager.
+    """A bar that counts the tasks of a comparison, without words on it; a context manager.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class PythonProgress:
         console = Console(file=sys.stderr)
         if shown is None:
             shown = console.is_interactive or console.is_jupyter
-        self._work = set(run.timed_work)
+        self._timed_tasks = set(run.timed_tasks)
         self._bar = Progress(
             TextColumn("comparing", markup=False),
             BarColumn(bar_width=30),
@@ -42,9 +42,9 @@ class PythonProgress:
             TimeLeft(),
             console=console,
             transient=console.is_interactive,
-            disable=not (shown and self._work),
+            disable=not (shown and self._timed_tasks),
         )
-        self._task = self._bar.add_task("", total=len(self._work))
+        self._task = self._bar.add_task("", total=len(self._timed_tasks))
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -59,8 +59,8 @@ class PythonProgress:
         self._bar.stop()
 
     def on_event(self, event: Event) -> None:
-        """Count work that has ended."""
-        if event.kind == "end" and event.work.key in self._work:
+        """Count a task that has ended."""
+        if event.kind == "end" and event.task.key in self._timed_tasks:
             self._bar.advance(self._task)
 
 

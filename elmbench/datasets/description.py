@@ -34,7 +34,7 @@ from elmbench.datasets.user_data import LocalFile, UserData, local_file, name_of
 from elmbench.errors import ElmbenchError, shortened, wording
 from elmbench.specs.datasets import DatasetSpec, RowColumns, Shape
 from elmbench.specs.datasets.sources import FileOptions
-from elmbench.specs.protocol import Task
+from elmbench.specs.protocol import LearningTask
 
 #: A target of whole numbers holds labels if it has at most this many distinct ones.
 MOST_CLASSES = 20
@@ -207,7 +207,7 @@ def _are_texts(values: NDArray[Any]) -> bool:
     return n_words >= _WORDS_OF_TEXT * len(values)
 
 
-def _task_of(table: Table) -> Task:
+def _task_of(table: Table) -> LearningTask:
     """Return the task of a target: classification for words and for few different whole numbers."""
     values = to_numbers(table.target)
     if values is None:
@@ -220,7 +220,7 @@ def _task_of(table: Table) -> Task:
     return "classification" if n_labels <= most_labels else "regression"
 
 
-def _classes_of(table: Table, task: Task) -> dict[str, int | None]:
+def _classes_of(table: Table, task: LearningTask) -> dict[str, int | None]:
     """Return the number of rows of each label in the order of the labels; empty for a
     regression.
     """

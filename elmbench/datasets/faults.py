@@ -22,7 +22,7 @@ from elmbench.datasets.table import (
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import amount, option, wording
 from elmbench.numerics.arrays import LARGEST
-from elmbench.specs.protocol import Task
+from elmbench.specs.protocol import LearningTask
 
 #: Fewer rows than this are refused.
 FEWEST_ROWS = 20
@@ -47,7 +47,7 @@ class DescribedRows:
 
     table: Table
     request: UserData
-    task: Task
+    task: LearningTask
     #: The labels of a classification in their order; none for a regression.
     labels: Sequence[str]
     #: The columns that cannot be features, by the reason.

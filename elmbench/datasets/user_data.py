@@ -20,7 +20,7 @@ from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import cache_folder, expand_home, replace_file
 from elmbench.specs.datasets import RowColumns
 from elmbench.specs.datasets.sources import FileOptions
-from elmbench.specs.protocol import Task
+from elmbench.specs.protocol import LearningTask
 
 #: Longest name of a data set, in characters: three of them are the name of a folder.
 _LONGEST_NAME = 60
@@ -42,7 +42,7 @@ class UserData(FileOptions, RowColumns):
     #: The name or the position of the target column; detected if empty.
     target: str | int = ""
     #: None to detect it from the target.
-    task: Task | None = None
+    task: LearningTask | None = None
     #: False to reject missing values instead of imputing them.
     impute: bool = True
     #: The label of the positive class, for metrics such as precision; by default, the rare one, or
@@ -53,7 +53,7 @@ class UserData(FileOptions, RowColumns):
         self,
         location: str,
         target: str | int = "",
-        task: Task | None = None,
+        task: LearningTask | None = None,
         **options: Any,
     ) -> None:
         super().__init__(

@@ -47,7 +47,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class DatasetRef:
-    """The data of some work.
+    """The data of a task.
 
     `checksum`: hash of the prepared arrays, or of the settings that they are drawn from. `run`: 0
     if the data are the same in every run. `rows`: the number of rows that a profile keeps; None for
@@ -202,7 +202,7 @@ def labels_of(data: "Dataset") -> list[int] | None:
 
 @lru_cache(maxsize=4)
 def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
-    """Return the rows of some work; the last few data sets are cached."""
+    """Return the rows of a task; the last few data sets are cached."""
     from elmbench.datasets.load import (
         load_from_spec,  # SciPy's sparse matrices take long to import
     )

@@ -1,5 +1,5 @@
-"""Running work: missing work, its order, its limits, and the store of its results.
+"""Running tasks: missing tasks, their order, their limits, and the store of their results.
 
-Work passes through four frames: `engine.Run` starts what is ready, an executor chooses a worker, a
-`Sandbox` keeps the worker within its limits, and `attempt` runs the work there.
+A task passes through four frames: `engine.Run` starts what is ready, an executor chooses a worker,
+a `LimitedWorker` enforces the limits of time and memory, and `attempt` runs the task there.
 """

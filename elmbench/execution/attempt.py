@@ -1,4 +1,4 @@
-"""The execution of one unit of work; every failure becomes a result."""
+"""The execution of one task; every failure becomes a result."""
 
 import contextlib
 import json
@@ -14,30 +14,30 @@ from elmbench.evaluation.folds import load_rows
 from elmbench.execution.store import SEARCH_FAILED
 from elmbench.numerics.threads import libraries
 from elmbench.registry import BUILT_IN, find_model, model_version
-from elmbench.tasks.base import Context, ModelRef, Result, Work
+from elmbench.tasks.base import Context, ModelRef, Result, Task
 from elmbench.tasks.fit import warm_up
 from elmbench.terminal import escape
 
-#: The statuses that work may end with by itself. Time limits are the sandbox's.
+#: The statuses that a task may end with by itself. `LimitedWorker` enforces the time limits.
 STATUSES = ("ok", "diverged", "out-of-memory", "failed")
 
 
-def preload(work: Work, context: Context) -> None:
-    """Import the model of some work and load its data, so that neither counts as time of the work.
+def preload(task: Task, context: Context) -> None:
+    """Import the model of a task and load its data, so that neither counts as time of the task.
 
-    Raises ElmbenchError if they are not those that the work was planned for.
+    Raises ElmbenchError if they are not those that the task was planned for.
     """
-    if work.data is None:
+    if task.data is None:
         return
-    data = load_rows(work.data, context.data_dir)
-    spec = work.data.spec
+    data = load_rows(task.data, context.data_dir)
+    spec = task.data.spec
     if spec is None or spec.redraw is None:
         _check_unchanged(
             data.name,
             f"checksum {data.checksum[:12]}",
-            f"checksum {work.data.checksum[:12]}",
+            f"checksum {task.data.checksum[:12]}",
         )
-    model = getattr(work, "model", None)
+    model = getattr(task, "model", None)
     if isinstance(model, ModelRef) and spec is not None:
         entry = find_model(model.name)
         factory = entry.factory(spec.task)
@@ -64,13 +64,13 @@ def _check_unchanged(name: str, state: str, planned: str) -> None:
 
 
 def attempt(
-    work: Work, inputs: Mapping[str, Result], context: Context, blas_threads: int = 1
+    task: Task, inputs: Mapping[str, Result], context: Context, blas_threads: int = 1
 ) -> Result:
-    """Run some work in this process.
+    """Run a task in this process.
 
-    `inputs`: results of the work that it needs, by key. `blas_threads`: threads of the linear
+    `inputs`: results of the tasks that it needs, by key. `blas_threads`: threads of the linear
     algebra library meanwhile. The result: `status` and `reason`; with status "ok" also the values
-    of the work; `warnings`, each once; `solvers`, the number of uses of each solver and of failed
+    of the task; `warnings`, each once; `solvers`, the number of uses of each solver and of failed
     bounds, if there were any.
     """
     failure = next(
@@ -84,7 +84,7 @@ def attempt(
         }
     threads = libraries().limit(limits=blas_threads)
     folder = contextlib.chdir(".")
-    # What a model changes here, such as the working folder, does not reach the work after it.
+    # What a model changes here, such as the working folder, does not reach the task after it.
     with (
         warnings.catch_warnings(record=True) as caught,
         threads,
@@ -92,7 +92,7 @@ def attempt(
         np.errstate(all="warn", under="ignore"),
     ):
         warnings.simplefilter("default")
-        result = catch_failures(partial(work.run, inputs, context), context)
+        result = catch_failures(partial(task.run, inputs, context), context)
     messages = sorted(
         {
             printable(describe_error(w.message))

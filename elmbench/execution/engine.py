@@ -1,5 +1,5 @@
-"""Running a plan: work starts as soon as its inputs exist, and each result is stored; and how long
-that will take.
+"""Running a plan: a task starts as soon as its inputs exist, and each result is stored; and how
+long that will take.
 """
 
 import heapq
@@ -20,13 +20,13 @@ from elmbench.execution.executors import Answer, Executor, Settings
 from elmbench.execution.executors.local import LocalExecutor
 from elmbench.execution.store import Store
 from elmbench.specs.limits import Limits
-from elmbench.tasks.base import Context, Result, Work
+from elmbench.tasks.base import Context, Result, Task
 
 #: Seconds between two looks for new workers.
 _LOOK_EVERY = 1.0
-#: The least seconds that are counted for some work.
+#: The least seconds that are counted for a task.
 _LEAST = 1e-3
-#: Work that exceeds its estimate is expected to take this share of its elapsed time in addition.
+#: A task that exceeds its estimate is expected to take this share of its elapsed time in addition.
 _OVERDUE = 0.3
 
 
@@ -34,12 +34,12 @@ _OVERDUE = 0.3
 class Event:
     """An event of a run, for its display.
 
-    Its kind is "no-workers" if work is started and there is no worker. The end of work has a
+    Its kind is "no-workers" if a task is started and there is no worker. The end of a task has a
     `result`, unless the end of the run stopped it.
     """
 
     kind: Literal["start", "end", "no-workers"]
-    work: Work
+    task: Task
     result: Result | None = None
 
 
@@ -47,22 +47,22 @@ OnEvent = Callable[[Event], None]
 
 
 def find_pending(
-    works: Mapping[str, Work],
+    tasks: Mapping[str, Task],
     limits: Mapping[str, Limits],
     store: Store,
     *,
     retry: bool = False,
     force: bool = False,
 ) -> list[str]:
-    """Return the keys of the work to be done, in the order of the plan.
+    """Return the keys of the tasks to run, in the order of the plan.
 
-    `limits`: work that reached a limit is repeated if this one is larger. `retry`: repeat all work
-    that did not end ok. `force`: repeat all work.
+    `limits`: a task that reached a limit is repeated if this one is larger. `retry`: repeat all
+    tasks that did not end ok. `force`: repeat all tasks.
     """
     if force:
-        return list(works)
+        return list(tasks)
     todo: dict[str, None] = {}
-    for key, work in works.items():
+    for key, task in tasks.items():
         result = store.result(key) or {"status": "missing"}
         repeat = result["status"] == "missing" or (retry and result["status"] != "ok")
         if result.get("limit") is not None:
@@ -72,43 +72,43 @@ def find_pending(
                 else limits[key].memory
             )
             repeat = repeat or now is None or now > result["limit"]
-        # Work that depends on a recomputed result is recomputed.
-        if repeat or not todo.keys().isdisjoint(work.needs):
+        # A task that depends on a recomputed result is recomputed.
+        if repeat or not todo.keys().isdisjoint(task.needs):
             todo[key] = None
     return list(todo)
 
 
 class Estimates:
-    """Estimated seconds of each piece of work.
+    """Estimated seconds of each task.
 
-    `works`: by key. `limits`: by key; work ends at its time limit, or at once if its model needs
+    `tasks`: by key. `limits`: by key; a task ends at its time limit, or at once if its model needs
     more memory than the limit. `formula`: seconds by the formula of the model alone, by key; for
-    the order of work and for shares.
+    the order of tasks and for shares.
     """
 
-    def __init__(self, works: Mapping[str, Work], limits: Mapping[str, Limits]) -> None:
+    def __init__(self, tasks: Mapping[str, Task], limits: Mapping[str, Limits]) -> None:
         self.formula = {
-            key: max(_limited_seconds(work, limits[key]), _LEAST)
-            for key, work in works.items()
+            key: max(_limited_seconds(task, limits[key]), _LEAST)
+            for key, task in tasks.items()
         }
-        #: The formula is wrong by much the same factor for all work of a kind, a model and a data
+        #: The formula is wrong by much the same factor for all tasks of a kind, a model and a data
         #: set.
         self._groups = {
             key: (
-                work.kind,
-                work.model_name,
-                work.data.name if work.data is not None else "",
+                task.kind,
+                task.model_name,
+                task.data.name if task.data is not None else "",
             )
-            for key, work in works.items()
+            for key, task in tasks.items()
         }
         self._unknown = {
-            self._groups[key] for key, work in works.items() if not work.has_formula
+            self._groups[key] for key, task in tasks.items() if not task.has_formula
         }
-        #: Seconds of ended work, and seconds by its formula, by group and by kind and model.
+        #: Seconds of ended tasks, and seconds by its formula, by group and by kind and model.
         self._durations: dict[tuple[str, ...], tuple[float, float]] = {}
 
     def note(self, key: str, seconds: float) -> None:
-        """Record the duration of some work."""
+        """Record the duration of a task."""
         group = self._groups[key]
         for name in (group, group[:2]):
             actual, formula = self._durations.get(name, (0.0, 0.0))
@@ -118,10 +118,10 @@ class Estimates:
             )
 
     def seconds(self, key: str) -> float | None:
-        """Return the estimated seconds of some work: by its formula, corrected by the ended work of
+        """Return the estimated seconds of a task: by its formula, corrected by the ended tasks of
         its group or model.
 
-        None if its model has no formula and no such work has ended.
+        None if its model has no formula and no such task has ended.
         """
         group = self._groups[key]
         seconds = self.formula[key]
@@ -137,7 +137,7 @@ class Estimates:
         """Return the remaining seconds of a run, and False if models of unknown duration are left
         out.
 
-        `waiting`: keys of work that has not begun. `running`: seconds since the start of work, by
+        `waiting`: keys of tasks that have not begun. `running`: seconds since their start, by
         key. `workers`: their number; if there is none yet, the seconds are those of one.
         """
         total = 0.0
@@ -149,27 +149,27 @@ class Estimates:
         return total / max(workers, 1), is_complete
 
 
-def _limited_seconds(work: Work, limits: Limits) -> float:
-    """Return the rough seconds of some work under its limits; 0 if it cannot run."""
+def _limited_seconds(task: Task, limits: Limits) -> float:
+    """Return the rough seconds of a task under its limits; 0 if it cannot run."""
     try:
-        if limits.memory is not None and work.exceeds_memory(limits.memory):
+        if limits.memory is not None and task.exceeds_memory(limits.memory):
             return 0.0
-        return min(work.seconds(), limits.seconds or float("inf"))
+        return min(task.seconds(), limits.seconds or float("inf"))
     except Exception:  # noqa: BLE001 - the model refuses its parameters, which ends its cell and no other
         return 0.0
 
 
 @dataclass
 class Run:
-    """The work to be done, and the store of its results.
+    """The tasks to run, and the store of their results.
 
-    `works`, `limits` and `estimates`, by key, are those of the whole plan; the run adds durations
-    to the estimates. `on_event` is called in this thread at the start and end of all work. The
-    caller ends its `executor`; by default, workers of this machine do the work, and end with the
-    run. `until`: time of `time.monotonic` at which the run ends, even if work is left.
+    `tasks`, `limits` and `estimates`, by key, are those of the whole plan; the run adds durations
+    to the estimates. `on_event` is called in this thread at the start and end of all tasks. The
+    caller ends its `executor`; by default, workers of this machine run the tasks, and end with the
+    run. `until`: time of `time.monotonic` at which the run ends, even if tasks are left.
     """
 
-    works: Mapping[str, Work]
+    tasks: Mapping[str, Task]
     limits: Mapping[str, Limits]
     store: Store
     settings: Settings
@@ -179,7 +179,7 @@ class Run:
     until: float = math.inf
 
     def run(self, todo: list[str]) -> None:
-        """Do the work of these keys and store its results.
+        """Run the tasks of these keys and store their results.
 
         Raises KeyboardInterrupt on Ctrl-C; every result that has arrived is stored. Raises
         WriteError if a result cannot be stored; the run stops.
@@ -198,15 +198,15 @@ class Run:
             self._do(executor, todo)
 
     def _do(self, executor: Executor, todo: list[str]) -> None:
-        """Do the work of these keys."""
+        """Run the tasks of these keys."""
         has_end = self.until < math.inf
         # A single worker follows the order of the plan, because neighbours share their data.
         in_order = has_end or (executor.fixed and executor.workers == 1)
         self._queue = WorkQueue(
-            self.works, todo, None if in_order else self.estimates.formula
+            self.tasks, todo, None if in_order else self.estimates.formula
         )
-        self._running: dict[Future[Answer], Work] = {}
-        # Work with the same code from outside is grouped, but a budget has an order of its own. A
+        self._running: dict[Future[Answer], Task] = {}
+        # Tasks with the same code from outside are grouped, but a budget has an order of its own. A
         # single worker begins with the suite's own models, because any model can follow them.
         self._is_grouped = not has_end
         self._idle_codes = [""] if in_order and self._is_grouped else []
@@ -227,31 +227,31 @@ class Run:
         return time.monotonic() >= self.until
 
     def _fill_workers(self, executor: Executor) -> None:
-        """Start work until every worker is busy, no work is ready or the time is over."""
+        """Start tasks until every worker is busy, no task is ready or the time is over."""
         width = max(executor.workers, 1)
         while len(self._running) < width and not self._is_over():
             key = self._queue.pop(self._idle_codes)
             if key is None:
                 return
-            self._start(executor, self.works[key])
+            self._start(executor, self.tasks[key])
 
-    def _start(self, executor: Executor, work: Work) -> None:
-        """Hand work to a worker; immediate work is done here."""
-        inputs = {name: self.store.result(name) or {} for name in work.needs}
-        self.on_event(Event("start", work))
-        if work.immediate:
-            result = attempt(work, inputs, Context(self.settings.data_dir))
-            self._finish(work, Answer(result))
+    def _start(self, executor: Executor, task: Task) -> None:
+        """Hand a task to a worker; an immediate one is run here."""
+        inputs = {name: self.store.result(name) or {} for name in task.needs}
+        self.on_event(Event("start", task))
+        if task.immediate:
+            result = attempt(task, inputs, Context(self.settings.data_dir))
+            self._finish(task, Answer(result))
             return
-        self._take_idle_worker(work)
-        limits = self.limits[work.key].narrower(self._remaining_limits())
-        future = executor.submit(work, inputs, limits)
-        self._running[future] = work
+        self._take_idle_worker(task)
+        limits = self.limits[task.key].narrower(self._remaining_limits())
+        future = executor.submit(task, inputs, limits)
+        self._running[future] = task
 
-    def _take_idle_worker(self, work: Work) -> None:
-        """Remove the idle worker that takes this work: one that has run its code, or the last."""
+    def _take_idle_worker(self, task: Task) -> None:
+        """Remove the idle worker that takes this task: one that has run its code, or the last."""
         if self._idle_codes:
-            code = work.outside_code
+            code = task.outside_code
             self._idle_codes.remove(
                 code if code in self._idle_codes else self._idle_codes[-1]
             )
@@ -263,88 +263,88 @@ class Run:
         return Limits(max(self.until - time.monotonic(), 0.1))
 
     def _collect_answers(self) -> None:
-        """Wait for work that ends, for a short time, and finish it."""
+        """Wait for a task that ends, for a short time, and finish it."""
         for future in wait(self._running, _LOOK_EVERY, FIRST_COMPLETED).done:
-            work = self._running[future]
-            # Work counts as running until it is stored, so an interrupt in between loses nothing.
-            self._finish(work, future.result())
+            task = self._running[future]
+            # A task counts as running until it is stored, so an interrupt in between loses nothing.
+            self._finish(task, future.result())
             del self._running[future]
             if self._is_grouped:
-                self._idle_codes.append(work.outside_code)
+                self._idle_codes.append(task.outside_code)
 
-    def _finish(self, work: Work, answer: Answer) -> None:
-        """Store the answer to some work and release the work that depends on it."""
+    def _finish(self, task: Task, answer: Answer) -> None:
+        """Store the answer to a task and release the tasks that depend on it."""
         if answer.result["status"] == "timeout" and self._is_over():
-            self.on_event(Event("end", work))  # stopped, and not at a limit of its own
+            self.on_event(Event("end", task))  # stopped, and not at a limit of its own
             return
-        self._put(work, answer)
-        if not work.immediate:
-            self.estimates.note(work.key, answer.seconds)
-        self.on_event(Event("end", work, answer.result))
-        self._queue.mark_done(work.key)
+        self._put(task, answer)
+        if not task.immediate:
+            self.estimates.note(task.key, answer.seconds)
+        self.on_event(Event("end", task, answer.result))
+        self._queue.mark_done(task.key)
 
     def _store_arrived(self) -> None:
         """Store the answers that arrived before an interrupt or error."""
-        for future, work in self._running.items():
+        for future, task in self._running.items():
             if future.done() and future.exception() is None:
-                self._put(work, future.result())
+                self._put(task, future.result())
 
-    def _put(self, work: Work, answer: Answer) -> None:
-        """Store the answer to some work."""
+    def _put(self, task: Task, answer: Answer) -> None:
+        """Store the answer to a task."""
         environment = (
             self.store.put_environment(dict(answer.environment))
             if answer.environment
             else self._environment
         )
-        self.store.put(work, answer.result, environment, answer.seconds)
+        self.store.put(task, answer.result, environment, answer.seconds)
 
 
 class WorkQueue:
-    """The work that has not ended, by key; `pop` returns work whose inputs are ready.
+    """The tasks that have not ended, by key; `pop` returns one whose inputs are ready.
 
-    `todo`: keys of the work to do. `seconds`: rough durations; work with the longest chain of
-    dependent work comes first. With None, work comes in the order of `todo`.
+    `todo`: keys of the tasks to run. `seconds`: rough durations; the task with the longest chain of
+    dependent tasks comes first. With None, tasks come in the order of `todo`.
     """
 
     def __init__(
         self,
-        works: Mapping[str, Work],
+        tasks: Mapping[str, Task],
         todo: Iterable[str],
         seconds: Mapping[str, float] | None,
     ) -> None:
-        self._works = works
+        self._tasks = tasks
         self._number = {key: i for i, key in enumerate(todo)}
         graph = {
-            key: [name for name in works[key].needs if name in self._number]
+            key: [name for name in tasks[key].needs if name in self._number]
             for key in self._number
         }
-        #: The duration of each piece of work together with the longest chain that depends on it.
+        #: The duration of each task together with the longest chain that depends on it.
         self._lengths = dict.fromkeys(graph, 0.0)
         if seconds is not None:
-            for key in reversed(graph):  # what depends on work follows it
+            for key in reversed(graph):  # what depends on a task follows it
                 self._lengths[key] += seconds[key]
                 for need in graph[key]:
                     self._lengths[need] = max(self._lengths[need], self._lengths[key])
         self._sorter = TopologicalSorter(graph)
         self._sorter.prepare()
         self.mark_done = self._sorter.done
-        #: A heap of the work that can start, for each code from outside and, with the key None, for
-        #: immediate work: minus the length of the chain, the number and the key.
+        #: A heap of the tasks that can start, for each code from outside and, with the key None,
+        #: for immediate tasks: minus the length of the chain, the number and the key.
         self._ready: dict[str | None, list[tuple[float, int, str]]] = {}
 
     def __bool__(self) -> bool:
         return self._sorter.is_active()
 
     def pop(self, idle_codes: Sequence[str] = ()) -> str | None:
-        """Return the key of the next work that can start; None if there is none.
+        """Return the key of the next task that can start; None if there is none.
 
-        `idle_codes`: the code from outside that each idle worker has run. Work with that of the
-        last one comes first, because other work may need a new worker. Immediate work comes before
-        it, because it may release such work.
+        `idle_codes`: the code from outside that each idle worker has run. A task with that of the
+        last one comes first, because other tasks may need a new worker. Immediate tasks come before
+        it, because they may release such tasks.
         """
         for key in self._sorter.get_ready():
-            work = self._works[key]
-            code = None if work.immediate else work.outside_code
+            task = self._tasks[key]
+            code = None if task.immediate else task.outside_code
             entry = -self._lengths[key], self._number[key], key
             heapq.heappush(self._ready.setdefault(code, []), entry)
         heaps = {code: heap for code, heap in self._ready.items() if heap}

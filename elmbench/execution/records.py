@@ -71,7 +71,7 @@ class _Predictions(_Form):
 
 
 class _Result(_Form):
-    """The values of all kinds of work that tables show."""
+    """The values of all kinds of task that tables show."""
 
     status: Literal[
         "ok", "diverged", "timeout", "out-of-memory", "failed", "unavailable"
@@ -110,7 +110,7 @@ class _Result(_Form):
 
 
 class _Content(_Form):
-    """What determines the value of work; see `Work.content`."""
+    """What determines the value of a task; see `Task.content`."""
 
     kind: str | None = None
     params: dict[str, Any] = {}
@@ -136,12 +136,12 @@ class _Fit(_Form):
     protocol: _Protocol
 
 
-class _Work(_Form):
-    """A result, with the work that it is of."""
+class _StoredTask(_Form):
+    """A result, with its task."""
 
     key: str
     unit: _Content
-    #: The keys of the work that it needs, and the number of models that it fits; a plug-in's work
+    #: The keys of the tasks that it needs, and the number of models that it fits; a plug-in's task
     #: may fail to count them.
     needs: list[str]
     fits: _Count | None
@@ -181,7 +181,7 @@ class _Cell(_Form):
 
 
 _FORMS: dict[str, type[_Form]] = {
-    "unit": _Work,
+    "unit": _StoredTask,
     "environment": _Environment,
     "table": _Request,
 }
@@ -197,11 +197,11 @@ def content_of(line: bytes) -> Any:
     try:
         content = json.loads(text)
         record = _FORMS[kind].model_validate(content)
-        if isinstance(record, _Work) and record.key != key:
+        if isinstance(record, _StoredTask) and record.key != key:
             return None
         if isinstance(record, _Request):
             _check_cells(record.cells)
-        if isinstance(record, _Work):
+        if isinstance(record, _StoredTask):
             if record.unit.kind == FIT_KIND and record.result.status == "ok":
                 _check_fit(_Fit.model_validate(content["unit"]), record.result)
             if record.result.predictions is not None:

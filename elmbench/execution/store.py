@@ -37,13 +37,13 @@ from elmbench.files import (
 )
 
 if TYPE_CHECKING:
-    from elmbench.tasks.base import Result, Work
+    from elmbench.tasks.base import Result, Task
     from elmbench.tasks.plan import Cell
 
 #: Format of the records. Increase it when this version cannot read the records of the version
 #: before, or the reverse.
 FORMAT = 3
-#: The beginning of the reason why work fails whose search has failed.
+#: The beginning of the reason why a task fails whose search has failed.
 SEARCH_FAILED = "the search before it: "
 _HASH = 64
 #: Flags of a log file of this process. Without the last one, which only Windows has, line ends
@@ -233,34 +233,34 @@ class Store:
     # --- Results
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """Return the record of some work; None without an intact one."""
+        """Return the record of a task; None without an intact one."""
         return self._last(f"unit:{key}")
 
     def result(self, key: str) -> dict[str, Any] | None:
-        """Return the result of some work; None if it has not run."""
+        """Return the result of a task; None if it has not run."""
         record = self.get(key)
         return record["result"] if record else None
 
     def put(
-        self, work: Work, result: Result, environment: str, seconds: float = 0.0
+        self, task: Task, result: Result, environment: str, seconds: float = 0.0
     ) -> None:
-        """Store a result with its work, its environment and its duration.
+        """Store a result with its task, its environment and its duration.
 
-        The record names the keys of the work that is needed and the number of fits, so that a
-        report reads them without the work. It survives the death of the process at once. Raises
+        The record names the keys of the tasks that are needed and the number of fits, so that a
+        report reads them without the task. It survives the death of the process at once. Raises
         WriteError if it cannot be written.
         """
         record: dict[str, Any] = {
-            "key": work.key,
-            "unit": work.content(),
-            "needs": list(work.needs),
-            "fits": _number_of_fits(work),
+            "key": task.key,
+            "unit": task.content(),
+            "needs": list(task.needs),
+            "fits": _number_of_fits(task),
             "result": result,
             "environment": environment,
         }
         if seconds:
             record["seconds"] = seconds
-        self.append(f"unit:{work.key}", record)
+        self.append(f"unit:{task.key}", record)
 
     def put_environment(self, environment: dict[str, Any]) -> str:
         """Store a description of software and machine; return its hash."""
@@ -372,12 +372,12 @@ def lock_tables(results_dir: Path) -> AbstractContextManager[None]:
     return lock_file(results_dir / ".store" / "tables.lock")
 
 
-def _number_of_fits(work: Work) -> int | None:
-    """Return the number of models that some work fits; None if its kind, which may be a plug-in's,
+def _number_of_fits(task: Task) -> int | None:
+    """Return the number of models that a task fits; None if its kind, which may be a plug-in's,
     does not give such a number.
     """
     try:
-        fits = int(work.number_of_fits)
+        fits = int(task.number_of_fits)
     except Exception:  # noqa: BLE001 - code from outside may raise anything; its result is stored
         return None
     return fits if 0 <= fits < 2**63 else None

@@ -214,7 +214,7 @@ def stored_predictions_of(result: dict[str, Any] | None) -> StoredPredictions | 
 
 
 def needed_records(keys: Iterable[str], store: Store) -> Iterator[dict[str, Any]]:
-    """Yield the records of some work and of all the work that it needs, each once, the nearest
+    """Yield the records of a task and of all tasks that it needs, each once, the nearest
     first.
     """
     queue = deque(keys)
@@ -424,7 +424,7 @@ def _checksum(content: Any) -> str:
 
 
 def _unit_with_data(key: str, records: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return the description of some work, or, if it only combines results, of work that it
+    """Return the description of a task, or, if it only combines results, of tasks that it
     needs.
     """
     if key not in records:

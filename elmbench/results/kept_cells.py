@@ -73,7 +73,7 @@ def find_kept_cells(
     candidates = _not_replaced(earlier, cells, store, resolved)
     new_entries = _entries(cells[_have_run(cells)])
     is_same = [
-        entry not in new_entries or _is_same_work(records[number], origin, entry)
+        entry not in new_entries or _is_same_task(records[number], origin, entry)
         for entry, number in zip(_entry_of_each(earlier), numbers, strict=True)
     ]
     is_kept = candidates & pd.Series(is_same, index=earlier.index)
@@ -213,7 +213,7 @@ def _stale_positions(store: Store, resolved: Resolved) -> set[tuple[Any, ...]]:
     return positions
 
 
-def _is_same_work(
+def _is_same_task(
     record: Mapping[str, Any], origin: Mapping[str, Any], entry: tuple[str, ...]
 ) -> bool:
     """Return True if the cells of an entry in two runs have the same specification, data and

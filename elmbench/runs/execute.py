@@ -91,7 +91,7 @@ def _check_data(run: PreparedRun) -> None:
 def compute(run: PreparedRun, on_event: OnEvent, executor: Executor | None) -> None:
     """Compute missing results and store them; no table is written. See `execute`."""
     engine_run = Run(
-        works=run.works,
+        tasks=run.tasks,
         limits=run.limits,
         store=run.store,
         settings=run.options.settings,
@@ -145,14 +145,14 @@ class Failures(NamedTuple):
     n_cells: int
     #: The reason of the first failed cell, and the cell; empty if none has failed.
     first_reason: str
-    #: The different tracebacks of the failed work.
+    #: The different tracebacks of the failed tasks.
     tracebacks: list[str]
 
 
 def failures_of(run: PreparedRun) -> Failures:
     """Return the failures of a run that has ended."""
     failures = {}
-    for key in run.works:
+    for key in run.tasks:
         result = run.store.result(key)
         if result is not None and result.get("status") == "failed":
             failures[key] = result
@@ -332,7 +332,7 @@ def run(
     scheduler : str, optional
         Address of a dask scheduler, for "dask" only.
     on_event : callable, optional
-        Called at the start and end of all work.
+        Called at the start and end of all tasks.
 
     Returns
     -------

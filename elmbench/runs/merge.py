@@ -106,7 +106,7 @@ def _check_equal_origin(stores: Mapping[Path, Store]) -> None:
 
 
 def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
-    """Describe each difference of a folder from an earlier one: the work of a cell, or the version
+    """Describe each difference of a folder from an earlier one: the tasks of a cell, or the version
     of a package.
     """
     entries: dict[tuple[str, ...], tuple[str, Path]] = {}

@@ -1,4 +1,4 @@
-"""The plan of a table: its cells under a profile and readings, and the work that they need."""
+"""The plan of a table: its cells under a profile and readings, and the tasks that they need."""
 
 from collections.abc import Mapping
 from typing import Any

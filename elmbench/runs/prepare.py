@@ -22,7 +22,7 @@ from elmbench.specs.limits import Limits, parse_limits
 from elmbench.specs.profiles import Resolved, resolve
 from elmbench.specs.protocol import Selection
 from elmbench.tables import add_metrics
-from elmbench.tasks.base import Work
+from elmbench.tasks.base import Task
 from elmbench.tasks.fit import Fit
 from elmbench.tasks.plan import Plan, RunRequest
 
@@ -53,7 +53,7 @@ class RunOptions:
     whole : bool
         Show only these cells, and none of earlier requests.
     until : float
-        The time of `time.monotonic` at which the run ends, even if work is left.
+        The time of `time.monotonic` at which the run ends, even if tasks are left.
     figure_format : str
         The format of figures beside PNG.
     """
@@ -81,7 +81,7 @@ class RunOptions:
 
 @dataclass
 class EntryCost:
-    """The planned work of a data set and a column of a table."""
+    """The planned tasks of a data set and a column of a table."""
 
     experiment: str
     dataset: str
@@ -90,12 +90,12 @@ class EntryCost:
     #: The cells that still have to run, and those whose data are missing.
     to_run: int = 0
     unavailable: int = 0
-    #: The fits of the remaining work, and their estimated seconds; None if these are unknown.
+    #: The fits of the remaining tasks, and their estimated seconds; None if these are unknown.
     fits: int = 0
     seconds: float | None = 0.0
 
     def add(self, fits: int, seconds: float | None) -> None:
-        """Add some remaining work."""
+        """Add a remaining task."""
         self.fits += fits
         if seconds is None or self.seconds is None:
             self.seconds = None
@@ -113,14 +113,14 @@ class PreparedRun:
     results_dir : path
     store : Store
     tables : list of (Resolved, Plan)
-    works : dict of str to Work
-        The work of all tables by key, each once.
+    tasks : dict of str to Task
+        The tasks of all tables by key, each once.
     limits : dict of str to Limits
         By key, the limits of the run, else of the table, else a worker's share of the memory.
     todo : list of str
-        Keys of the work to be done.
+        Keys of the tasks to run.
     estimates : Estimates
-        Of all work, from the durations in the store.
+        Of all tasks, from the durations in the store.
     """
 
     options: RunOptions
@@ -129,22 +129,22 @@ class PreparedRun:
     tables: list[tuple[Resolved, Plan]]
 
     def __post_init__(self) -> None:
-        self.works: dict[str, Work] = {}
+        self.tasks: dict[str, Task] = {}
         for _, plan in self.tables:
-            self.works |= plan.works
+            self.tasks |= plan.tasks
         self.limits = self._limits()
         self.todo = find_pending(
-            self.works,
+            self.tasks,
             self.limits,
             self.store,
             retry=self.options.retry,
             force=self.options.force,
         )
-        self.estimates = Estimates(self.works, self.limits)
+        self.estimates = Estimates(self.tasks, self.limits)
         self._note_stored_durations()
 
     def _limits(self) -> dict[str, Limits]:
-        """Return the limits of all work by key."""
+        """Return the limits of all tasks by key."""
         settings = self.options.settings
         share = Limits(memory=settings.memory or available_memory() // settings.jobs)
         limits: dict[str, Limits] = {}
@@ -153,16 +153,16 @@ class PreparedRun:
             search_limits = parse_limits(resolved.spec.search_limit).complete(
                 fit_limits
             )
-            for key, work in plan.works.items():
-                of_table = fit_limits if isinstance(work, Fit) else search_limits
+            for key, task in plan.tasks.items():
+                of_table = fit_limits if isinstance(task, Fit) else search_limits
                 limit = settings.limits.complete(of_table).complete(share)
-                # Work that two tables share has the more generous limit.
+                # A task that two tables share has the more generous limit.
                 limits[key] = limit.wider(limits.get(key, limit))
         return limits
 
     def _note_stored_durations(self) -> None:
-        """Add the durations of stored work that ended ok to the estimates."""
-        for key in self.works.keys() - set(self.todo):
+        """Add the durations of stored tasks that ended ok to the estimates."""
+        for key in self.tasks.keys() - set(self.todo):
             record = self.store.get(key)
             if record is None or record["result"]["status"] != "ok":
                 continue
@@ -170,12 +170,12 @@ class PreparedRun:
                 self.estimates.note(key, record["seconds"])
 
     @property
-    def timed_work(self) -> list[str]:
-        """The keys of the work to be done that takes time, which the displays of progress count."""
-        return [key for key in self.todo if not self.works[key].immediate]
+    def timed_tasks(self) -> list[str]:
+        """The keys of the tasks to run that take time, which the displays of progress count."""
+        return [key for key in self.todo if not self.tasks[key].immediate]
 
     def seconds_on(self, workers: int) -> float:
-        """Return the rough seconds of the remaining work, without models of unknown duration."""
+        """Return the rough seconds of the remaining tasks, without models of unknown duration."""
         seconds = sum(self.estimates.seconds(key) or 0.0 for key in self.todo)
         return max(seconds / workers, self.longest)
 
@@ -190,10 +190,10 @@ class PreparedRun:
 
     @property
     def unknown(self) -> list[str]:
-        """The models of unknown duration in the remaining work."""
+        """The models of unknown duration in the remaining tasks."""
         return sorted(
             {
-                self.works[key].model_name
+                self.tasks[key].model_name
                 for key in self.todo
                 if self.estimates.seconds(key) is None
             }
@@ -213,7 +213,7 @@ class PreparedRun:
         }
 
     def cost_by_entry(self) -> list[EntryCost]:
-        """Return the planned work of each data set and column of each table."""
+        """Return the planned tasks of each data set and column of each table."""
         todo = set(self.todo)
         rest = set(self.todo)
         costs: dict[tuple[str, str, str], EntryCost] = {}
@@ -224,20 +224,20 @@ class PreparedRun:
                 cost.cells += 1
                 cost.unavailable += bool(cell.unavailable)
                 cost.to_run += cell.key in todo
-                for work in needed_work(cell.key, plan.works):
-                    # Work that several entries need is counted for the first of them.
-                    if work.key in rest:
-                        rest.discard(work.key)
-                        cost.add(work.number_of_fits, self.estimates.seconds(work.key))
+                for task in needed_tasks(cell.key, plan.tasks):
+                    # A task that several entries need is counted for the first of them.
+                    if task.key in rest:
+                        rest.discard(task.key)
+                        cost.add(task.number_of_fits, self.estimates.seconds(task.key))
         return list(costs.values())
 
 
-def needed_work(key: str, works: dict[str, Work]) -> Iterator[Work]:
-    """Yield the work of a key and all work that it needs."""
+def needed_tasks(key: str, tasks: dict[str, Task]) -> Iterator[Task]:
+    """Yield the tasks of a key and all tasks that it needs."""
     if key:
-        yield works[key]
-        for name in works[key].needs:
-            yield from needed_work(name, works)
+        yield tasks[key]
+        for name in tasks[key].needs:
+            yield from needed_tasks(name, tasks)
 
 
 def _check_one_choice(options: RunOptions) -> None:

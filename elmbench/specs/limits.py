@@ -1,4 +1,8 @@
-"""Limits of time and memory for one unit of work, and their notation."""
+"""Limits of time and memory for one task, and their notation.
+
+They are enforced in `elmbench.execution.executors.limited_worker`. The default of `compare` is in
+`elmbench.comparison.request.LIMIT`.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +19,11 @@ _MEMORY = {"kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2**10, "mib": 2**20, "gib": 2
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of some work; None for no limit."""
+    """Limits of a task; None for no limit."""
 
     #: Wall time, after the data have been loaded.
     seconds: float | None = None
-    #: Bytes of the process that runs the work.
+    #: Bytes of the process that runs the task.
     memory: int | None = None
     #: The text that they were read from; empty for a combination.
     text: str = field(default="", compare=False)

@@ -21,7 +21,7 @@ from elmbench.registry.scorers import find_metric, is_metric
 from elmbench.specs.files import invalid
 from elmbench.specs.papers import Spec
 
-Task = Literal["classification", "regression"]
+LearningTask = Literal["classification", "regression"]
 Selection = Literal["nested", "once", "oracle", "published"]
 #: The selection on inner splits of all rows, which the outer splits then test with fixed
 #: hyperparameters.

@@ -14,7 +14,7 @@ from elmbench.specs.experiments import Experiment
 from elmbench.specs.files import SpecPart, parse_spec
 from elmbench.specs.measures import FACTS, UNJUDGED, Measure
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import Task
+from elmbench.specs.protocol import LearningTask
 from elmbench.specs.published import ALL, PublishedValue
 from elmbench.tables.drawing import Figure, default_cells_by_model, figure_bytes
 from elmbench.tables.result_table import Column, Entry, Line, Note
@@ -22,11 +22,11 @@ from elmbench.tables.result_table import Column, Entry, Line, Note
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
-    from elmbench.tasks.base import Work
+    from elmbench.tasks.base import Task
     from elmbench.tasks.plan import Cell
     from elmbench.tasks.planner import DatasetPlanner
 else:  # what only annotations need is not imported: pandas takes a third of a second
-    DataFrame = Series = Work = DatasetPlanner = Any
+    DataFrame = Series = Task = DatasetPlanner = Any
 
 VALUE = Column("value", "mean")
 PUBLISHED = Column("published", "published")
@@ -102,11 +102,11 @@ class TableKind(ABC):
         return self.experiment.spec
 
     @property
-    def tasks(self) -> list[Task]:
+    def tasks(self) -> list[LearningTask]:
         """The tasks of the data sets, each once, in alphabetical order."""
         return sorted({spec.task for spec in self.experiment.datasets.values()})
 
-    def task_of(self, dataset: str) -> Task:
+    def task_of(self, dataset: str) -> LearningTask:
         """Return the task of a data set."""
         return self.experiment.dataset(dataset).task
 

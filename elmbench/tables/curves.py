@@ -16,7 +16,7 @@ from elmbench.tables.base import (
     Entry,
     Points,
     TableKind,
-    Work,
+    Task,
 )
 from elmbench.tables.drawing import (
     ProperNames,
@@ -96,12 +96,12 @@ class CurvesTable(TableKind):
             varies_one = self.takes_models and len(planner.grid(column).names) == 1
             is_shown = column in self.spec.models or varies_one
             if is_shown and planner.does_task(column):
-                planner.add_works(
-                    column, outer, partial(self.work, planner, column), select
+                planner.add_tasks(
+                    column, outer, partial(self.task, planner, column), select
                 )
 
-    def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
-        """Return the work that measures a column on one outer fold."""
+    def task(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Task:
+        """Return the task that measures a column on one outer fold."""
         from elmbench.tasks.curve import Curve
 
         return Curve(**planner.grid_fields(column, run, fold), metric=planner.metric)

@@ -27,7 +27,7 @@ class DataFactsTable(TableKind):
         task = planner.dataset.task
         data = planner.dataset_ref
         split = planner.split if self._prints_parts() else None
-        planner.add_works(
+        planner.add_tasks(
             DATA,
             [(0, 0)],
             lambda run, _: Description(task, data(run), outer=split),

@@ -11,7 +11,7 @@ from elmbench.tables.base import (
     DatasetPlanner,
     TableKind,
     TableOptions,
-    Work,
+    Task,
 )
 from elmbench.tables.curves import CurvesTable
 
@@ -46,7 +46,7 @@ class RankCorrelationTable(CurvesTable):
                 f"models.{column}.params lacks activation; expected that of the random hidden nodes"
             )
 
-    def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
+    def task(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Task:
         from elmbench.tasks.correlation import Correlation, Scaling
 
         scale = planner.protocol.scale_of(planner.dataset.name)

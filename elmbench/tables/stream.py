@@ -18,7 +18,7 @@ from elmbench.tables.base import (
     DatasetPlanner,
     Entry,
     TableOptions,
-    Work,
+    Task,
 )
 from elmbench.tables.curves import CurvesTable, point_of
 from elmbench.tables.drawing import (
@@ -91,7 +91,7 @@ class StreamCurvesTable(CurvesTable):
         """Return the metrics of the protocol that a stream measures."""
         return [metric for metric in self.spec.protocol.metrics if metric in _METRICS]
 
-    def work(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Work:
+    def task(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Task:
         from elmbench.tasks.stream import Stream
 
         return Stream(

@@ -1,4 +1,4 @@
-"""Base classes of the kinds of work: a key, inputs, a run, a rough duration, a label."""
+"""Base classes of the kinds of task: a key, inputs, a run, a rough duration, a label."""
 
 import hashlib
 import json
@@ -39,11 +39,11 @@ def key_of(content: Any) -> str:
 
 @dataclass(frozen=True)
 class Context:
-    """Settings of work that do not determine its value.
+    """Settings of a task that do not determine its value.
 
     `data_dir`: folder of data files. `memory_limit`: bytes; a fit that would need more by the
     model's own estimate is refused. `solvers`: the number of uses of each solver, updated during
-    the work, so that failed work has them too.
+    the task, so that a failed task has them too.
     """
 
     data_dir: str | None = None
@@ -51,17 +51,18 @@ class Context:
     solvers: Counter[str] = field(default_factory=Counter)
 
 
-class Work(ABC):
-    """One unit of work. A concrete class is a frozen dataclass of what determines the value of its
-    result.
+class Task(ABC):
+    """A unit of a run that is computed once and stored under its key.
 
-    The key is a hash of `content()`, so two tables that need the same work share its result, and a
-    reading recomputes only the work that it changes. A result is stored as JSON; its `status` is
-    "ok" unless the work says otherwise.
+    A concrete class is a frozen dataclass of what determines the value of its result.
+
+    The key is a hash of `content()`, so two tables that need the same task share its result, and a
+    reading recomputes only the tasks that it changes. A result is stored as JSON; its `status` is
+    "ok" unless the task says otherwise.
     """
 
     kind: ClassVar[str]
-    #: True if the work only combines results of other work, so that it needs no worker process.
+    #: True if the task only combines results of other tasks, so that it needs no worker process.
     immediate: ClassVar[bool] = False
 
     def content(self) -> dict[str, Any]:
@@ -73,7 +74,7 @@ class Work(ABC):
 
     @abstractmethod
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Do the work and return its result, which the store keeps. `inputs`: the results that it
+        """Run the task and return its result, which the store keeps. `inputs`: the results that it
         needs, by key.
         """
 
@@ -109,27 +110,27 @@ class Work(ABC):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Keys of the work whose results are inputs of this."""
+        """Keys of the tasks whose results are inputs of this one."""
         return ()
 
     @property
     def data(self) -> DatasetRef | None:
-        """The data set that the work uses; None for immediate work."""
+        """The data set that the task uses; None for immediate tasks."""
         return getattr(self, "dataset", None)
 
     @property
     def model_name(self) -> str:
-        """Name of the model that the work runs; empty if it runs none."""
+        """Name of the model that the task runs; empty if it runs none."""
         model = getattr(self, "model", None)
         return model.name if isinstance(model, ModelRef) else ""
 
     @property
     def outside_code(self) -> str:
-        """The code from outside that the work runs: its kind, its model, its metric, its splits and
+        """The code from outside that the task runs: its kind, its model, its metric, its splits and
         the kinds of source of its data, if they are from a plug-in file, a package or an address;
         empty if none is.
 
-        A worker that has run such code does no other work.
+        A worker that has run such code runs no other tasks.
         """
         parts = []
         if not self._is_built_in:
@@ -147,7 +148,7 @@ class Work(ABC):
 
     @property
     def splits(self) -> tuple[Split, ...]:
-        """The kinds of split that the work uses."""
+        """The kinds of split that the task uses."""
         outer_fold = getattr(self, "outer_fold", None)
         inner = getattr(self, "inner", None)
         splits = (outer_fold.protocol.outer if outer_fold is not None else None, inner)
@@ -159,7 +160,7 @@ class Work(ABC):
 
     @property
     def number_of_fits(self) -> int:
-        """The number of models that the work fits."""
+        """The number of models that the task fits."""
         return 0
 
 
@@ -177,8 +178,8 @@ class ModelRef:
 
 
 @dataclass(frozen=True)
-class FoldWork(Work):
-    """Work with one model on one outer fold.
+class FoldTask(Task):
+    """A task with one model on one outer fold.
 
     `params`: the parameters that the column fixes, with the printed ones (see `merge_parameters`).
     """

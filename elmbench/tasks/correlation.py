@@ -48,7 +48,7 @@ from elmbench.tasks.base import (
     Context,
     ModelRef,
     Result,
-    Work,
+    Task,
     check_two_classes,
 )
 
@@ -68,7 +68,7 @@ class Scaling:
 
 
 @dataclass(frozen=True)
-class Correlation(Work):
+class Correlation(Task):
     """The rank correlation between the divergence and its leading term, for each size of the hidden
     layer.
 

@@ -11,14 +11,14 @@ from elmbench.evaluation.folds import FORMAT, DatasetRef, load_rows, split_of_ro
 from elmbench.evaluation.splits import outer_parts
 from elmbench.specs.measures import PARTS
 from elmbench.specs.protocol import Split
-from elmbench.tasks.base import Context, Result, Work
+from elmbench.tasks.base import Context, Result, Task
 
 if TYPE_CHECKING:
     from elmbench.datasets.dataset import Dataset
 
 
 @dataclass(frozen=True)
-class Description(Work):
+class Description(Task):
     """The shape and class counts of a data set.
 
     `task` ({"classification", "regression"}). `outer`: the split whose parts are counted, in the

@@ -23,13 +23,13 @@ from elmbench.tasks.base import (
     choice_result,
     finish_result,
 )
-from elmbench.tasks.grid_task import TrainingWork
+from elmbench.tasks.grid_task import TrainingTask
 from elmbench.tasks.oracle_choice import Choice
 from elmbench.tasks.scoring import GridProblem
 
 
 @dataclass(frozen=True)
-class Projections(TrainingWork):
+class Projections(TrainingTask):
     """The training rows projected by every candidate, as the divergences of their two classes need
     them.
     """

@@ -47,7 +47,7 @@ from elmbench.tasks import FIT_KIND
 from elmbench.tasks.base import (
     RATE,
     Context,
-    FoldWork,
+    FoldTask,
     Result,
     check_memory,
     choice_result,
@@ -121,7 +121,7 @@ def _rounded_condition(condition: float | None) -> float | None:
 
 
 @dataclass(frozen=True)
-class Fit(FoldWork):
+class Fit(FoldTask):
     """A fit and its predictions for the test rows.
 
     `params`: fixed parameters. `carry_over` ({"none", "folds"}): with "folds", a sequential model

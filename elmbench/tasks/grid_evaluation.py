@@ -9,12 +9,12 @@ import scipy.sparse as sp
 
 from elmbench.evaluation.folds import FoldData
 from elmbench.tasks.base import Result
-from elmbench.tasks.grid_task import GridWork
+from elmbench.tasks.grid_task import GridTask
 from elmbench.tasks.scoring import GridProblem, grid_scores
 
 
 @dataclass(frozen=True)
-class GridEvaluation(GridWork):
+class GridEvaluation(GridTask):
     """The scores of a grid on the test rows; nothing is chosen."""
 
     kind = "grid"

@@ -16,7 +16,7 @@ from elmbench.specs.grids import SearchGrid
 from elmbench.tasks.base import (
     OVERHEAD,
     Context,
-    FoldWork,
+    FoldTask,
     Result,
     choice_result,
     finish_result,
@@ -25,8 +25,8 @@ from elmbench.tasks.scoring import GridProblem
 
 
 @dataclass(frozen=True)
-class GridWork(FoldWork):
-    """Work that goes through a grid of hyperparameters of one model on one outer fold.
+class GridTask(FoldTask):
+    """A task that goes through a grid of hyperparameters of one model on one outer fold.
 
     `given`: key of the choice whose hyperparameters are inherited. `paths`: False fits each
     candidate separately, even if the model can share work between candidates.
@@ -37,7 +37,7 @@ class GridWork(FoldWork):
     paths: bool = field(default=True, metadata=OPTIONAL)
 
     def content(self) -> dict[str, Any]:
-        """Return the JSON content of the work; that of a plug-in's metric has its version."""
+        """Return the JSON content of the task; that of a plug-in's metric has its version."""
         metric = registered_metric(getattr(self, "metric", ""))
         version = (
             {"metric_version": metric.version} if metric and metric.version else {}
@@ -104,8 +104,8 @@ class GridWork(FoldWork):
 
 
 @dataclass(frozen=True)
-class TrainingWork(GridWork):
-    """Work that goes through a grid on the training rows alone.
+class TrainingTask(GridTask):
+    """A task that goes through a grid on the training rows alone.
 
     `tune_rows`: the number of random training rows to use; None for all.
     """

@@ -17,7 +17,7 @@ from elmbench.lazy import LazyModule
 from elmbench.numerics.seeds import integer_seed
 from elmbench.specs.protocol import GIVEN, Split
 from elmbench.tasks.base import Result
-from elmbench.tasks.grid_task import TrainingWork
+from elmbench.tasks.grid_task import TrainingTask
 from elmbench.tasks.scoring import GridProblem, best, grid_scores
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ PREPARED = PreparedInputs()
 
 
 @dataclass(frozen=True)
-class Search(TrainingWork):
+class Search(TrainingTask):
     """A search on inner folds; `metric` compares the candidates."""
 
     kind = "search"

@@ -9,12 +9,12 @@ import numpy as np
 
 from elmbench.evaluation.content import FLAT
 from elmbench.specs.grids import SearchGrid
-from elmbench.tasks.base import Context, Result, Work, choice_result, finish_result
+from elmbench.tasks.base import Context, Result, Task, choice_result, finish_result
 from elmbench.tasks.scoring import best
 
 
 @dataclass(frozen=True)
-class Choice(Work):
+class Choice(Task):
     """A choice among the candidates of a grid by stored evaluations.
 
     `given`: key of the choice whose hyperparameters are inherited. `evaluated`: keys of the

@@ -1,4 +1,4 @@
-"""The cells that a user requests, and the work that they need."""
+"""The cells that a user requests, and the tasks that they need."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from elmbench.specs.protocol import Selection
-    from elmbench.tasks.base import Work
+    from elmbench.tasks.base import Task
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Cell:
     """One model on one data set in one run and one outer fold, as a table shows it.
 
     `dataset`, `model`: the suite's name of the data set; the column. `run`, `fold`: counted from 0.
-    `key`: of the work that computes it; empty for a cell that cannot run. `family`: hash of the
+    `key`: of the task that computes it; empty for a cell that cannot run. `family`: hash of the
     settings that all cells of a table entry share; cells of another family are stale.
     `unavailable`: the reason why it cannot run. `remarks`: assumptions about the data, or that they
     are not the public file; mostly empty.
@@ -36,18 +36,18 @@ class Cell:
 
 @dataclass
 class Plan:
-    """The requested cells and all the work that they need.
+    """The requested cells and all tasks that they need.
 
-    `works`: by key; work follows the work that it needs.
+    `tasks`: by key; a task follows the tasks that it needs.
     """
 
     cells: list[Cell] = field(default_factory=list)
-    works: dict[str, Work] = field(default_factory=dict)
+    tasks: dict[str, Task] = field(default_factory=dict)
 
-    def add(self, work: Work) -> str:
-        """Add work, once, and return its key."""
-        self.works.setdefault(work.key, work)
-        return work.key
+    def add(self, task: Task) -> str:
+        """Add a task, once, and return its key."""
+        self.tasks.setdefault(task.key, task)
+        return task.key
 
 
 @dataclass(frozen=True)

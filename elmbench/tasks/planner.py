@@ -1,4 +1,4 @@
-"""The cells of one data set of a table, for the kinds of table to add, and the work that they
+"""The cells of one data set of a table, for the kinds of table to add, and the tasks that they
 need.
 """
 
@@ -34,7 +34,7 @@ from elmbench.specs.protocol import (
     Selection,
     Split,
 )
-from elmbench.tasks.base import ModelRef, Work, key_of
+from elmbench.tasks.base import ModelRef, Task, key_of
 from elmbench.tasks.divergence import DivergenceChoice, Projections
 from elmbench.tasks.fit import Fit
 from elmbench.tasks.grid_evaluation import GridEvaluation
@@ -70,7 +70,7 @@ class CellFamily:
 
 
 class DatasetPlanner:
-    """Adds the cells of one data set to a plan, and the work that they need.
+    """Adds the cells of one data set to a plan, and the tasks that they need.
 
     `resolved`: the experiment under a profile and readings. `columns`: the columns to fill;
     afterwards, those of them that are run on this data set. `models`: every column by name, also
@@ -304,13 +304,13 @@ class DatasetPlanner:
     def grid_fields(
         self, column: str, run: int, fold: int, parent: str | None = None
     ) -> dict[str, Any]:
-        """Return the fields of work that goes through a column's grid on an outer fold."""
+        """Return the fields of a task that goes through a column's grid on an outer fold."""
         return self._grid_fields_on(self.outer_fold(run, fold), column, parent)
 
     def _grid_fields_on(
         self, outer_fold: OuterFold, column: str, parent: str | None
     ) -> dict[str, Any]:
-        """Return the fields of work that goes through a column's grid; see `grid_fields`."""
+        """Return the fields of a task that goes through a column's grid; see `grid_fields`."""
         return {
             "outer_fold": outer_fold,
             "model": self.model_ref(column),
@@ -425,7 +425,7 @@ class DatasetPlanner:
         """Add a fit on every outer fold for each column under each selection.
 
         `choices_only`: if hyperparameters are searched, show the chosen ones and fit nothing with
-        them. `kind`: the kind of work.
+        them. `kind`: the kind of task.
         """
         if kind is not Fit:
             self.refuse_joint_estimates()
@@ -512,7 +512,7 @@ class DatasetPlanner:
         choices_only: bool,
         kind: type[Fit],
     ) -> None:
-        """Add the cells of a column under one selection, and the work that they need."""
+        """Add the cells of a column under one selection, and the tasks that they need."""
         if select != ONCE:
             self._refuse_search(column)
         model = self.models[column]
@@ -591,21 +591,21 @@ class DatasetPlanner:
         settings["tune_rows"] = self.resolved.settings.tune_rows
         return settings
 
-    def add_works(
+    def add_tasks(
         self,
         column: str,
         outer: Sequence[tuple[int, int]],
-        work: Callable[[int, int], Work],
+        task: Callable[[int, int], Task],
         select: str,
     ) -> None:
         """Add the independent cells of a column, without a choice of hyperparameters.
 
-        `outer`: their runs and folds. `work`: of a run and fold; the first one determines the
+        `outer`: their runs and folds. `task`: of a run and fold; the first one determines the
         family of the cells.
         """
-        family = "unavailable" if self.missing else work(*outer[0]).key
+        family = "unavailable" if self.missing else task(*outer[0]).key
         for run, fold in outer:
-            key = "" if self.missing else self.plan.add(work(run, fold))
+            key = "" if self.missing else self.plan.add(task(run, fold))
             self._add_cell(column, run, fold, select, key=key, family=family)
 
     def _add_cell(

@@ -22,12 +22,12 @@ from elmbench.evaluation.predictions import (
 from elmbench.metrics import PREQUENTIAL
 from elmbench.specs.measures import Measure, rows_after_chunks
 from elmbench.specs.protocol import TRAIN_ACCURACY
-from elmbench.tasks.base import Context, FoldWork, Result, check_memory
+from elmbench.tasks.base import Context, FoldTask, Result, check_memory
 from elmbench.tasks.fit import model_size
 
 
 @dataclass(frozen=True)
-class Stream(FoldWork):
+class Stream(FoldTask):
     """A model that learns chunk by chunk.
 
     `params`: fixed parameters. `chunk`: training rows in a chunk; the last one may have fewer.

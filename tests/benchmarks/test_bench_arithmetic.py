@@ -32,7 +32,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], Callable[[], flo
     now = [100.0]
     monkeypatch.setattr(measure, "cpu_seconds", lambda: now[0])
 
-    def work(*seconds: float) -> Callable[[], float]:
+    def task(*seconds: float) -> Callable[[], float]:
         takes: Iterator[float] = iter([*seconds, *[seconds[-1]] * 10])
 
         def run() -> float:
@@ -42,7 +42,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], Callable[[], flo
 
         return run
 
-    return work
+    return task
 
 
 def test_sides_are_measured_in_turn_five_times(clock: Callable[..., Any]) -> None:

@@ -18,7 +18,7 @@ from made_cells import predictions_of_fit
 
 from elmbench.cli import main
 from elmbench.cli.options import state
-from elmbench.execution.executors import Answer, Task
+from elmbench.execution.executors import Answer, PackedTask
 from elmbench.specs import catalogue, published
 from elmbench.specs.limits import Limits
 
@@ -178,18 +178,18 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         def warm(self) -> None:
             endings.get("warm", bool)()
 
-        def start_cost(self, task: Task) -> int:
+        def start_cost(self, task: PackedTask) -> int:
             return 0
 
-        def ask(self, task: Task, limits: Limits) -> Answer:
-            unit = pickle.loads(task.pickled_work).content()
+        def ask(self, task: PackedTask, limits: Limits) -> Answer:
+            unit = pickle.loads(task.pickled_task).content()
             ending = endings.get(unit.get("model", ""), {})
             return Answer(answer(unit) | (ending(unit) if callable(ending) else ending))
 
         def stop(self) -> None:
             pass
 
-    monkeypatch.setattr("elmbench.execution.executors.local.Sandbox", Answering)
+    monkeypatch.setattr("elmbench.execution.executors.local.LimitedWorker", Answering)
     # Hundreds of small files: waiting for the disk after each would take most of the time.
     monkeypatch.setattr("os.fsync", lambda descriptor: None)
     return endings

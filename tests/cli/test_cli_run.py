@@ -279,7 +279,7 @@ def test_limits_of_fits_and_of_searches(
         ("one",), profile="ci", settings=Settings(limits=parse_limits(given))
     )
     run = prepare_run(options, Path("elmbench-results"))
-    seconds = {(work.kind, run.limits[key].seconds) for key, work in run.works.items()}
+    seconds = {(task.kind, run.limits[key].seconds) for key, task in run.tasks.items()}
     assert seconds == {("cell", fit), ("search", search)}
 
 

@@ -43,7 +43,7 @@ def test_cheap_models_come_first_and_those_of_unknown_duration_last(
     models: list[str] = []
 
     def carry_out(run: PreparedRun) -> None:
-        models.extend(run.works[key].model_name for key in run.todo)
+        models.extend(run.tasks[key].model_name for key in run.todo)
         compute(run, lambda event: None, None)
         assert run.store._path is None, (
             "it is not closed, so its results may not be on the disk"
@@ -66,7 +66,7 @@ def test_models_left_out_by_the_budget_are_named(
     def models_and_notes(*left_out: str) -> tuple[set[str], str]:
         def carry_out(run: PreparedRun) -> None:
             run.todo = [
-                key for key in run.todo if run.works[key].model_name not in left_out
+                key for key in run.todo if run.tasks[key].model_name not in left_out
             ]
             compute(run, lambda event: None, None)
 
@@ -129,7 +129,7 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ComparisonRequest:
 
 def learnt_rows(run: PreparedRun) -> dict[str, int]:
     """Return the training rows that each model of a plan learns in a fold."""
-    fits = [work for work in run.works.values() if isinstance(work, Fit)]
+    fits = [task for task in run.tasks.values() if isinstance(task, Fit)]
     return {fit.model.name: fit.outer_fold.n_train for fit in fits}
 
 
@@ -143,7 +143,7 @@ def steps_of(
 
     def carry_out(run: PreparedRun) -> None:
         if len(steps) < stop_after:
-            steps.append({run.works[key].model_name: 0 for key in run.todo})
+            steps.append({run.tasks[key].model_name: 0 for key in run.todo})
             steps[-1] |= {
                 name: rows
                 for name, rows in learnt_rows(run).items()
@@ -212,7 +212,7 @@ def test_the_rows_of_a_step_are_a_stratified_sample_that_is_prepared_alone(
     large: ComparisonRequest, tmp_path: Path
 ) -> None:
     final, _ = steps_of(large, tmp_path / "results", stop_after=1)
-    fits = [work for work in final.works.values() if isinstance(work, Fit)]
+    fits = [task for task in final.tasks.values() if isinstance(task, Fit)]
     for fit in fits:
         data = fold_data(fit.outer_fold, None)
         train, test = fold_rows(fit.outer_fold, None)
@@ -225,7 +225,7 @@ def test_the_rows_of_a_step_are_a_stratified_sample_that_is_prepared_alone(
         np.testing.assert_allclose(data.X_test, scaler.transform(whole.X[test]))
         assert data.y_train.tolist() == whole.y[train].tolist()
     # The search is that of all rows, so that later steps need no new one.
-    searches = [work for work in final.works.values() if isinstance(work, Search)]
+    searches = [task for task in final.tasks.values() if isinstance(task, Search)]
     assert {search.outer_fold.train_rows for search in searches} == {None}
 
 
@@ -254,6 +254,6 @@ def test_an_estimate_counts_the_test_rows_of_all_training_rows(
     large: ComparisonRequest, tmp_path: Path
 ) -> None:
     final, _ = steps_of(large, tmp_path / "results", stop_after=1)
-    fits = [work for work in final.works.values() if isinstance(work, Fit)]
+    fits = [task for task in final.tasks.values() if isinstance(task, Fit)]
     assert {fit.outer_fold.n_train for fit in fits} == {25}
     assert {fit.outer_fold.n_test for fit in fits} == {400}

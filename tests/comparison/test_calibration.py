@@ -90,15 +90,15 @@ def test_a_comparison_is_of_the_classifier_that_scikit_learn_calibrates(
         n_classes, ["ridge", "knn"], "log_loss", "neg_brier_score", "accuracy"
     )
     fits = {
-        work.outer_fold.fold: work
-        for work in results.run.works.values()
-        if isinstance(work, Fit) and work.calibrate
+        task.outer_fold.fold: task
+        for task in results.run.tasks.values()
+        if isinstance(task, Fit) and task.calibrate
     }
-    assert {work.model.name for work in fits.values()} == {"ridge"}
+    assert {task.model.name for task in fits.values()} == {"ridge"}
     cells = results.cells[results.cells["model"] == "ridge"].set_index("fold")
-    for fold, work in fits.items():
-        data = fold_data(work.outer_fold, None)
-        search = results.run.works[work.chosen]
+    for fold, task in fits.items():
+        data = fold_data(task.outer_fold, None)
+        search = results.run.tasks[task.chosen]
         assert isinstance(search, Search)
         rows, y, parts = search.inner_folds(data)
         losses = []
@@ -151,19 +151,19 @@ def test_weights_and_groups_count_in_the_calibration() -> None:
         groups=groups,
         grids={"ridge": {"C": [1.0]}},
     )
-    for work in (
-        work
-        for work in results.run.works.values()
-        if isinstance(work, Fit) and work.calibrate
+    for task in (
+        task
+        for task in results.run.tasks.values()
+        if isinstance(task, Fit) and task.calibrate
     ):
-        data = fold_data(work.outer_fold, None)
+        data = fold_data(task.outer_fold, None)
         search = Search(
-            work.outer_fold,
-            work.model,
-            work.params,
+            task.outer_fold,
+            task.model,
+            task.params,
             SearchGrid({}),
-            work.chosen,
-            inner=work.calibrate,
+            task.chosen,
+            inner=task.calibrate,
         )
         rows, labels, parts = search.inner_folds(data)
         model = make_pipeline(StandardScaler(), RidgeClassifier(alpha=1))
@@ -177,7 +177,7 @@ def test_weights_and_groups_count_in_the_calibration() -> None:
         )
         cell = results.cells[
             (results.cells["model"] == "ridge")
-            & (results.cells["fold"] == work.outer_fold.fold)
+            & (results.cells["fold"] == task.outer_fold.fold)
         ]
         assert cell["log_loss"].item() == pytest.approx(
             log_loss(data.y_test, shares, labels=data.labels), rel=1e-5
@@ -200,9 +200,9 @@ def test_weights_and_groups_count_in_the_calibration() -> None:
 
 def test_who_does_not_ask_for_probabilities_pays_nothing() -> None:
     results = compared(2, ["ridge"], "roc_auc")
-    works = [work for work in results.run.works.values() if isinstance(work, Fit)]
-    assert all(work.calibrate is None and work.number_of_fits == 1 for work in works)
-    assert all("calibrate" not in work.content() for work in works)
+    tasks = [task for task in results.run.tasks.values() if isinstance(task, Fit)]
+    assert all(task.calibrate is None and task.number_of_fits == 1 for task in tasks)
+    assert all("calibrate" not in task.content() for task in tasks)
 
 
 def test_a_calibrated_pipeline_keeps_its_weights_and_rows_in_time_order_are_calibrated() -> (

@@ -86,11 +86,11 @@ def shop_run(
 
 
 def fits(run: PreparedRun) -> list[Fit]:
-    return [work for work in run.works.values() if isinstance(work, Fit)]
+    return [task for task in run.tasks.values() if isinstance(task, Fit)]
 
 
 def a_search(run: PreparedRun) -> Search:
-    return next(work for work in run.works.values() if isinstance(work, Search))
+    return next(task for task in run.tasks.values() if isinstance(task, Search))
 
 
 def test_three_classes_from_a_file_to_the_table() -> None:
@@ -405,8 +405,8 @@ def test_rows_in_their_order_are_learnt_before_they_are_tested() -> None:
     run = shop_run(frame.assign(later=frame["day"] * 1.0), ordered_by="day")
     ((resolved, plan),) = run.tables
     assert share_of_test_rows(plan.cells[0].dataset, resolved) == 2 / 4
-    for work in fits(run):
-        data = fold_data(work.outer_fold, None)
+    for task in fits(run):
+        data = fold_data(task.outer_fold, None)
         assert data.X_train[:, -1].max() < data.X_test[:, -1].min()
         assert (np.diff(data.X_train[:, -1]) > 0).all()
     search = a_search(run)
@@ -547,8 +547,8 @@ def test_a_rare_class_is_named_and_the_folds_stay_stratified() -> None:
         )
         in remark
     )
-    for work in fits(run):
-        counts = np.bincount(fold_data(work.outer_fold, None).y_test, minlength=12)
+    for task in fits(run):
+        counts = np.bincount(fold_data(task.outer_fold, None).y_test, minlength=12)
         assert counts[:11].tolist() == [2] * 11
     (results,) = execute(run)
     assert set(results.cells["status"]) == {"ok"}

@@ -227,17 +227,17 @@ def test_what_is_evaluated_is_what_is_saved(model: str, target: str) -> None:
     results = elmbench.compare(X, frame[target], [model], folds=3)
     ((_, plan),) = results.run.tables
     store = results.run.store
-    fits = [results.run.works[cell.key] for cell in plan.cells if cell.model == model]
-    for work in fits:
-        data = load_rows(work.outer_fold.dataset, None)
-        train, test = fold_rows(work.outer_fold, None)
+    fits = [results.run.tasks[cell.key] for cell in plan.cells if cell.model == model]
+    for task in fits:
+        data = load_rows(task.outer_fold.dataset, None)
+        train, test = fold_rows(task.outer_fold, None)
         targets = data.y[train] if target == "spends" else data.labels_of(train)
-        params = store.result(work.chosen)["params"]
+        params = store.result(task.chosen)["params"]
         inner = Split("kfold", 3)
         pipeline = fit_pipeline(
-            work, data, train, chosen=params, targets=targets, inner=inner
+            task, data, train, chosen=params, targets=targets, inner=inner
         )
-        stored = stored_predictions_of(store.result(work.key))
+        stored = stored_predictions_of(store.result(task.key))
         np.testing.assert_array_equal(stored.rows, test)
         predicted = pipeline.predict(X.iloc[test])
         if target == "spends":

@@ -97,7 +97,7 @@ def test_models_are_tested_once_on_a_held_out_file(ordered_by: str | None) -> No
     columns = list(best.feature_names_in_)
     assert lines["predicted"].tolist() == best.predict(held_out[columns]).tolist()
     by_hand = fold_data(
-        next(work.outer_fold for work in run.works.values() if isinstance(work, Fit)),
+        next(task.outer_fold for task in run.tasks.values() if isinstance(task, Fit)),
         None,
     )
     np.testing.assert_allclose(
@@ -126,12 +126,12 @@ def test_rows_of_one_time_are_never_both_learnt_and_tested() -> None:
         shop().drop(columns="when").assign(year=np.repeat(np.arange(2010, 2022), 10))
     )
     run = prepared(frame.sample(frac=1, random_state=0), "k-elm", ordered_by="year")
-    works = [work for work in run.works.values() if isinstance(work, Search)]
-    assert len(works) == 5
-    for work in works:
-        data = fold_data(work.outer_fold, None)
+    tasks = [task for task in run.tasks.values() if isinstance(task, Search)]
+    assert len(tasks) == 5
+    for task in tasks:
+        data = fold_data(task.outer_fold, None)
         assert data.times is not None
-        _, _, inner = work.inner_folds(data)
+        _, _, inner = task.inner_folds(data)
         for train, test in inner:
             assert data.times[train].max() < data.times[test].min()
     (results,) = execute(run)
@@ -201,16 +201,16 @@ def test_weights_enter_searches_fits_and_the_saved_model() -> None:
     assert (
         sentence("comparison.table.not-run-with-weights", model="knn") in results.text
     )
-    for work in run.works.values():
-        data = fold_data(work.outer_fold, None)
-        if isinstance(work, Fit) and work.model.name == "logistic-regression":
+    for task in run.tasks.values():
+        data = fold_data(task.outer_fold, None)
+        if isinstance(task, Fit) and task.model.name == "logistic-regression":
             model = LogisticRegression(max_iter=1000).fit(
                 data.X_train, data.y_train, sample_weight=data.weights
             )
             lines = predictions(results)
             lines = lines[
                 (lines["model"] == "logistic-regression")
-                & (lines["fold"] == work.outer_fold.fold)
+                & (lines["fold"] == task.outer_fold.fold)
             ]
             np.testing.assert_allclose(
                 lines["decision"], model.decision_function(data.X_test), rtol=1e-5
@@ -220,9 +220,9 @@ def test_weights_enter_searches_fits_and_the_saved_model() -> None:
                 np.abs(plain.decision_function(data.X_test) - lines["decision"]).max()
                 > 1e-3
             )
-        elif isinstance(work, Search):
-            solvers = run.store.result(work.key).get("solvers", {})
-            n_fits = work.grid.n_candidates * 3 if work.grid.n_candidates > 1 else 0
+        elif isinstance(task, Search):
+            solvers = run.store.result(task.key).get("solvers", {})
+            n_fits = task.grid.n_candidates * 3 if task.grid.n_candidates > 1 else 0
             assert solvers.get("clone and fit", 0) == n_fits
     best = fit_final(run, results, "logistic-regression")
     X, y = best[:-1].transform(frame[["age", "colour"]]), frame["buys"]
@@ -232,10 +232,10 @@ def test_weights_enter_searches_fits_and_the_saved_model() -> None:
 
 def test_a_search_with_weights_scores_weighted_fits() -> None:
     run = prepared(shop(), "k-elm", weights="heavy", drop=("part", "when"))
-    work = next(work for work in run.works.values() if isinstance(work, Search))
-    data = fold_data(work.outer_fold, None)
+    task = next(task for task in run.tasks.values() if isinstance(task, Search))
+    data = fold_data(task.outer_fold, None)
     assert data.weights is not None
-    (problem, *_) = work.problems(data, work.problem(data, {}, Context()))
+    (problem, *_) = task.problems(data, task.problem(data, {}, Context()))
     (train, _), (first, *_) = problem.folds[0], problem.candidates
     expected = problem.factory(**problem.fixed, **first).fit(
         problem.X[train], problem.y[train], data.weights[train]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_work import do, fold_data, work_of
+from made_work import do, fold_data, task_from_content
 from pydantic import ValidationError
 from sentences import pattern
 from sklearn.linear_model import RidgeClassifier
@@ -34,7 +34,7 @@ from elmbench.evaluation.given_splits import (
 from elmbench.evaluation.splits import folds_of, outer_parts, part_sizes
 from elmbench.evaluation.stored_predictions import StoredPredictions
 from elmbench.execution.executors import Settings, worker
-from elmbench.execution.executors.sandbox import task_of
+from elmbench.execution.executors.limited_worker import pack_task
 from elmbench.numerics.seeds import integer_seed
 from elmbench.specs.protocol import Outer, Protocol, Split, Splitter
 from elmbench.tasks.base import Context
@@ -179,9 +179,9 @@ def test_a_search_on_given_inner_splits_scores_as_by_hand(
     tmp_path: Path, make_unit: MakeUnit
 ) -> None:
     unit = make_unit("search", model="ridge", grid={"C": [1e-6, 1.0]}, metric="mcc")
-    work = work_of(unit)
-    assert isinstance(work, Search)
-    learnt, _ = fold_rows(work.outer_fold, None)
+    task = task_from_content(unit)
+    assert isinstance(task, Search)
+    learnt, _ = fold_rows(task.outer_fold, None)
     rows = np.sort(learnt).tolist()
     splits = [(rows[::2], rows[1::2]), (rows[:40], rows[40:50])]
     lines = ["run,fold,inner,row,part"]
@@ -191,7 +191,7 @@ def test_a_search_on_given_inner_splits_scores_as_by_hand(
     (tmp_path / "s.csv").write_text("\n".join(lines))
     split = Split("given", 2, file="s.csv")
     split = locate_inner_splits(split, tmp_path, runs=1, outer_folds=1)
-    result = replace(work, inner=split).run({}, Context())
+    result = replace(task, inner=split).run({}, Context())
     X = fold_data(unit).X_train[np.argsort(learnt)]
     y = fold_data(unit).y_train[np.argsort(learnt)]
     by_hand = []
@@ -342,12 +342,12 @@ def test_a_worker_reads_the_file_of_splits(write_splits: Callable[..., Split]) -
         "dataset": dataset,
         "protocol": protocol,
     }
-    work = work_of(UNIT | content | {"chosen": None})
-    assert isinstance(work, Fit)
-    data = replace(work.data, splits_file=split.file)
-    located = replace(work, outer_fold=replace(work.outer_fold, dataset=data))
-    assert located.key == work.key
-    result = worker.run_task(task_of(located, {}), Settings(), None)
+    task = task_from_content(UNIT | content | {"chosen": None})
+    assert isinstance(task, Fit)
+    data = replace(task.data, splits_file=split.file)
+    located = replace(task, outer_fold=replace(task.outer_fold, dataset=data))
+    assert located.key == task.key
+    result = worker.run_task(pack_task(located, {}), Settings(), None)
     predictions = StoredPredictions(result["predictions"])
     assert predictions.rows is not None
     assert predictions.rows.tolist() == [3, 70, 80]

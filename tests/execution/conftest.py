@@ -13,7 +13,7 @@ from elmbench.execution.executors import Executor, Settings, executor_of
 from elmbench.execution.processes import available_memory
 from elmbench.execution.store import Store
 from elmbench.registry.plugins import load_plugin
-from elmbench.tasks.base import Work
+from elmbench.tasks.base import Task
 from elmbench.tasks.plan import Plan
 
 __all__ = [
@@ -97,11 +97,11 @@ def plan_models(plugin: str, plan_table: Callable[..., Plan]) -> Callable[..., P
 
 
 @pytest.fixture
-def fits(plan_models: Callable[..., Plan]) -> Callable[..., list[Work]]:
+def fits(plan_models: Callable[..., Plan]) -> Callable[..., list[Task]]:
     """Return the fits of the plug-in's models on WDBC."""
 
-    def works(*models: str, **more: Any) -> list[Work]:
+    def tasks(*models: str, **more: Any) -> list[Task]:
         plan = plan_models(*models, **more)
-        return [plan.works[cell.key] for cell in plan.cells]
+        return [plan.tasks[cell.key] for cell in plan.cells]
 
-    return works
+    return tasks

@@ -15,34 +15,34 @@ from made_cells import predictions_of_mcc
 from made_work import Content
 
 from elmbench.execution.engine import Estimates, Run, find_pending
-from elmbench.execution.executors import Answer, Executor, Settings, Task, local
-from elmbench.execution.executors.sandbox import Sandbox, task_of
+from elmbench.execution.executors import Answer, Executor, PackedTask, Settings, local
+from elmbench.execution.executors.limited_worker import LimitedWorker, pack_task
 from elmbench.execution.store import Store
 from elmbench.specs.limits import Limits
-from elmbench.tasks.base import Result, Work
+from elmbench.tasks.base import Result, Task
 from elmbench.tasks.plan import Plan
 
 MakePlan = Callable[..., Plan]
-Fits = Callable[..., list[Work]]
+Fits = Callable[..., list[Task]]
 #: A plug-in file with models that misbehave.
 PLUGIN = Path(__file__).with_name("misbehaving.py")
 #: Workers of each executor.
 WORKERS = 2
 
 
-def done(executor: Executor, works: Iterable[Work]) -> list[Answer]:
+def done(executor: Executor, tasks: Iterable[Task]) -> list[Answer]:
     """Do some work that needs no other; return the outcomes."""
-    futures = [executor.submit(work, {}, Limits()) for work in works]
+    futures = [executor.submit(task, {}, Limits()) for task in tasks]
     return [future.result() for future in futures]
 
 
-def run_in(box: Sandbox, work: Work, limits: Limits | None = None) -> Result:
-    """Run some work that needs no other in a sandbox; return its result."""
-    return box.ask(task_of(work, {}), limits or Limits()).result
+def run_in(box: LimitedWorker, task: Task, limits: Limits | None = None) -> Result:
+    """Run a task that needs no other in a worker; return its result."""
+    return box.ask(pack_task(task, {}), limits or Limits()).result
 
 
 class InProcess:
-    """A stand-in for the sandboxes: it answers at once and keeps a diary."""
+    """A stand-in for the workers: it answers at once and keeps a diary."""
 
     def __init__(self) -> None:
         self.diary: list[tuple[str, dict[str, Any]]] = []
@@ -59,19 +59,19 @@ class InProcess:
         self.made += 1
         return self
 
-    def start_cost(self, task: Task) -> int:
+    def start_cost(self, packed: PackedTask) -> int:
         return 0
 
-    def ask(self, task: Task, limits: Limits) -> Answer:
+    def ask(self, packed: PackedTask, limits: Limits) -> Answer:
         with self.lock:
             self.at_once += 1
             self.most = max(self.most, self.at_once)
         try:
-            work = pickle.loads(task.pickled_work)
-            self.diary.append((work.key, task.inputs))
+            task = pickle.loads(packed.pickled_task)
+            self.diary.append((task.key, packed.inputs))
             return Answer(
                 {"params": {}, "seconds": 0.0, "scores": [1.0, 0.0]}
-                | self.answer(work.content()),
+                | self.answer(task.content()),
                 self.seconds,
             )
         finally:
@@ -85,7 +85,7 @@ class InProcess:
 @pytest.fixture
 def workers(monkeypatch: pytest.MonkeyPatch) -> InProcess:
     double = InProcess()
-    monkeypatch.setattr(local, "Sandbox", double)
+    monkeypatch.setattr(local, "LimitedWorker", double)
     return double
 
 
@@ -99,7 +99,7 @@ def plan(plan_toy: MakePlan, experiment: dict[str, Any]) -> Plan:
 
 
 def limits_of(plan: Plan, limits: Limits | None = None) -> dict[str, Limits]:
-    return dict.fromkeys(plan.works, limits or Limits())
+    return dict.fromkeys(plan.tasks, limits or Limits())
 
 
 def run_of(
@@ -110,7 +110,7 @@ def run_of(
     **how: Any,
 ) -> Run:
     return Run(
-        plan.works, limits, store, settings, Estimates(plan.works, limits), **how
+        plan.tasks, limits, store, settings, Estimates(plan.tasks, limits), **how
     )
 
 
@@ -118,6 +118,6 @@ def run(plan: Plan, store: Store, jobs: int = 1, **how: Any) -> list[str]:
     """Run what is pending; return it."""
     on_event = how.pop("on_event", lambda event: None)
     limits = limits_of(plan, how.pop("limits", None))
-    todo = how.pop("todo", None) or find_pending(plan.works, limits, store, **how)
+    todo = how.pop("todo", None) or find_pending(plan.tasks, limits, store, **how)
     run_of(plan, store, Settings(jobs=jobs), limits, on_event=on_event).run(todo)
     return todo

@@ -53,12 +53,12 @@ def test_work_that_kills_every_worker_is_given_up_and_ends_no_other(
     dask: Executor, log: Path, fits: Fits, store: Store
 ) -> None:
     bad, good = fits("treacherous")[0], fits("healthy")
-    works = {work.key: work for work in (good[0], bad, *good[1:])}
-    limits = dict.fromkeys(works, Limits())
-    Run(works, limits, store, Settings(), Estimates(works, limits), executor=dask).run(
-        list(works)
+    tasks = {task.key: task for task in (good[0], bad, *good[1:])}
+    limits = dict.fromkeys(tasks, Limits())
+    Run(tasks, limits, store, Settings(), Estimates(tasks, limits), executor=dask).run(
+        list(tasks)
     )
-    records = {key: store.get(key) or {} for key in works}
+    records = {key: store.get(key) or {} for key in tasks}
     assert [record["result"]["status"] for record in records.values()] == [
         "ok",
         "failed",
@@ -114,7 +114,7 @@ def run_on(
     on_event: Callable[[Event], None] = lambda event: None,
 ) -> None:
     compute(prepared, on_event, executor)
-    assert {prepared.store.result(key)["status"] for key in prepared.works} == {"ok"}
+    assert {prepared.store.result(key)["status"] for key in prepared.tasks} == {"ok"}
 
 
 @pytest.mark.exhaustive
@@ -187,4 +187,4 @@ def test_only_who_has_the_certificate_runs_work_there(
             executor_of("dask", settings, address) as executor,
             pytest.raises(ElmbenchError, match="no scheduler answers"),
         ):
-            done(executor, prepared.works.values())
+            done(executor, prepared.tasks.values())

@@ -20,7 +20,7 @@ from elmbench.execution.executors.local import LocalExecutor
 from elmbench.execution.store import Store
 from elmbench.files import WriteError
 from elmbench.specs.limits import Limits
-from elmbench.tasks.base import Work
+from elmbench.tasks.base import Task
 from elmbench.tasks.plan import Plan
 
 OK = {"status": "ok", "reason": "", "predictions": predictions_of_mcc(0.5)}
@@ -51,15 +51,15 @@ def test_every_unit_runs_once_after_what_it_needs(
         store.environment(store.get(key)["environment"])["blas_threads"]
         for key in units(plan)
     } == {1}
-    ended = [event.work.key for event in events if event.kind == "end"]
-    started = [event.work.key for event in events if event.kind == "start"]
+    ended = [event.task.key for event in events if event.kind == "end"]
+    started = [event.task.key for event in events if event.kind == "start"]
     assert sorted(ended) == sorted(started) == sorted(units(plan))
     for event in events:
         if event.kind == "start":
-            assert set(event.work.needs) <= set(ended[: ended.index(event.work.key)])
+            assert set(event.task.needs) <= set(ended[: ended.index(event.task.key)])
             assert event.result is None
         else:
-            assert event.result == store.result(event.work.key)
+            assert event.result == store.result(event.task.key)
 
 
 # --- What is run again
@@ -82,7 +82,7 @@ def test_only_what_is_missing_and_what_rests_on_it(
         if key == search or search in needs(unit)
     ]
     assert len(expected) == 3
-    assert find_pending(plan.works, limits_of(plan), store) == expected
+    assert find_pending(plan.tasks, limits_of(plan), store) == expected
     assert run(plan, store) == expected
 
 
@@ -99,11 +99,11 @@ def test_retry_repeats_cells_that_did_not_end_ok(
         OK | ({"status": "failed"} if unit in [units(plan)[key] for key in bad] else {})
     )
     run(plan, store)
-    assert find_pending(plan.works, limits_of(plan), store) == []
-    assert find_pending(plan.works, limits_of(plan), store, retry=True) == bad
+    assert find_pending(plan.tasks, limits_of(plan), store) == []
+    assert find_pending(plan.tasks, limits_of(plan), store, retry=True) == bad
     workers.answer = lambda unit: OK
     run(plan, store, retry=True)
-    assert find_pending(plan.works, limits_of(plan), store, retry=True) == []
+    assert find_pending(plan.tasks, limits_of(plan), store, retry=True) == []
 
 
 @pytest.mark.parametrize(
@@ -125,11 +125,11 @@ def test_retry_repeats_cells_that_did_not_end_ok(
 def test_a_larger_limit_is_another_chance(
     store: Store, plan: Plan, result: dict[str, Any], limits: Limits, again: bool
 ) -> None:
-    for work in plan.works.values():
-        store.put(work, OK, "e")
+    for task in plan.tasks.values():
+        store.put(task, OK, "e")
     cell = plan.cells[0].key
-    store.put(plan.works[cell], OK | result, "e")
-    assert find_pending(plan.works, limits_of(plan, limits), store) == (
+    store.put(plan.tasks[cell], OK | result, "e")
+    assert find_pending(plan.tasks, limits_of(plan, limits), store) == (
         [cell] if again else []
     )
 
@@ -169,18 +169,18 @@ def test_a_result_that_cannot_be_kept_stops_the_run(
 ) -> None:
     put, stored = store.put, []
 
-    def put_four(work: Work, *rest: Any) -> None:
+    def put_four(task: Task, *rest: Any) -> None:
         if len(stored) == 4:
             raise WriteError("cannot write: No space left on device")
-        put(work, *rest)
-        stored.append(work.key)
+        put(task, *rest)
+        stored.append(task.key)
 
     monkeypatch.setattr(store, "put", put_four)
     with pytest.raises(WriteError):
         run(plan, store, jobs)
     assert workers.stopped == workers.made > 0
     # At most what was running is lost, two pieces of work a worker: the next run does the rest.
-    assert len(workers.diary) <= 4 + 2 * jobs < len(plan.works)
+    assert len(workers.diary) <= 4 + 2 * jobs < len(plan.tasks)
     monkeypatch.setattr(store, "put", put)
     assert all(store.result(key) for key in stored)
     assert sorted([*stored, *run(plan, store, jobs)]) == sorted(units(plan))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from made_runs import MakePlan
-from made_work import work_from
+from made_work import task_from_spec
 
 from elmbench.execution.engine import Estimates, WorkQueue
 from elmbench.specs.limits import Limits
@@ -42,23 +42,23 @@ class Named:
         return self.bytes > limit
 
 
-def estimates_of(works: Mapping[str, Any], limits: Limits | None = None) -> Estimates:
-    return Estimates(works, dict.fromkeys(works, limits or Limits()))
+def estimates_of(tasks: Mapping[str, Any], limits: Limits | None = None) -> Estimates:
+    return Estimates(tasks, dict.fromkeys(tasks, limits or Limits()))
 
 
 def test_ended_work_corrects_the_same_work_and_else_the_same_model() -> None:
-    works = {
+    tasks = {
         "a": Named("m", "d"),
         "b": Named("m", "d", 2.0),
         "c": Named("m", "e"),
         "z": Named("n", "d"),
     }
-    estimates = estimates_of(works)
-    assert [estimates.seconds(key) for key in works] == [1, 2, 1, 1]
+    estimates = estimates_of(tasks)
+    assert [estimates.seconds(key) for key in tasks] == [1, 2, 1, 1]
     estimates.note("a", 20.0)
-    assert [estimates.seconds(key) for key in works] == [20, 40, 20, 1]
+    assert [estimates.seconds(key) for key in tasks] == [20, 40, 20, 1]
     estimates.note("c", 5.0)
-    assert [estimates.seconds(key) for key in works] == [20, 40, 5, 1]
+    assert [estimates.seconds(key) for key in tasks] == [20, 40, 5, 1]
     refused = Named("m", "d")
     refused.seconds = lambda: 1.0 + "100"
     assert estimates_of({"a": refused}).seconds("a") < 0.01
@@ -74,12 +74,12 @@ def test_ended_work_corrects_the_same_work_and_else_the_same_model() -> None:
 
 
 def test_limits_bound_the_estimates() -> None:
-    works = {
+    tasks = {
         "long": Named("m", "d", 1e6),
         "large": Named("n", "d", 1e6, bytes=10),
         "short": Named("o", "d", 2.0),
     }
-    estimates = estimates_of(works, Limits(600, 5))
+    estimates = estimates_of(tasks, Limits(600, 5))
     assert (estimates.seconds("long"), estimates.seconds("short")) == (600, 2)
     assert (estimates.seconds("large") or 0) < 0.01
 
@@ -88,21 +88,21 @@ def test_the_time_left_comes_from_ended_work() -> None:
     """The formulas are wrong by a factor of up to twenty for a model; the estimate is not."""
     rng = np.random.default_rng(0)
     factors = dict(zip("abcd", np.exp(rng.uniform(-1, 3, 4)), strict=True))
-    works = {
+    tasks = {
         f"{model}{i}": Named(model, "d", float(rng.uniform(1, 5)))
         for i in range(30)
         for model in factors
     }
     seconds = {
-        key: work.seconds() * factors[work.model_name] for key, work in works.items()
+        key: task.seconds() * factors[task.model_name] for key, task in tasks.items()
     }
-    estimates = estimates_of(works)
+    estimates = estimates_of(tasks)
     # Before any has ended, the formulas are all that there is.
-    assert estimates.remaining(works, {}, 1) == (
-        pytest.approx(sum(work.seconds() for work in works.values())),
+    assert estimates.remaining(tasks, {}, 1) == (
+        pytest.approx(sum(task.seconds() for task in tasks.values())),
         True,
     )
-    waiting, spent = list(works), 0.0
+    waiting, spent = list(tasks), 0.0
     for number, (key, took) in enumerate(seconds.items(), 1):
         waiting.remove(key)
         spent += took
@@ -127,8 +127,8 @@ def test_fits_are_candidates_times_inner_folds(
 ) -> None:
     plan = plan_toy(experiment, runs=1, select=("nested", "oracle"))
     fits = {
-        (work.kind, work.content().get("model")): work.number_of_fits
-        for work in plan.works.values()
+        (task.kind, task.content().get("model")): task.number_of_fits
+        for task in plan.tasks.values()
     }
     assert fits == {
         ("search", "elm"): 2 * 2 * 2,
@@ -163,20 +163,20 @@ def test_more_work_takes_longer(
     experiment["profiles"]["fast"] = {"rows": 2000, "tune-rows": 500}
     plan = plan_toy(experiment, profile="fast", runs=1)
     model = "k-elm" if "paths" in change else "elm"
-    work = next(
+    task = next(
         w
-        for w in plan.works.values()
+        for w in plan.tasks.values()
         if w.kind == kind and w.content()["model"] == model
     )
-    more = unit = work.content()
+    more = unit = task.content()
     for key, value in change.items():
         more = more | {
             key: unit[key] | value
             if isinstance(value, dict) and key != "grid"
             else value
         }
-    assert work.data is not None
-    assert 0 < work.seconds() < work_from(more, work.data.spec).seconds()
+    assert task.data is not None
+    assert 0 < task.seconds() < task_from_spec(more, task.data.spec).seconds()
 
 
 @pytest.mark.usefixtures("without_data")
@@ -199,8 +199,8 @@ def test_each_fit_and_each_predicted_row_counts(
     experiment["datasets"] = ["sylva"]
     experiment["profiles"]["fast"] = {"rows": 2000, "tune-rows": 500}
     plan = plan_toy(experiment, profile="fast", runs=1)
-    fits = (work for work in plan.works.values() if isinstance(work, Fit))
-    fit = next(work for work in fits if work.model.name == "k-elm")
+    fits = (task for task in plan.tasks.values() if isinstance(task, Fit))
+    fit = next(task for task in fits if task.model.name == "k-elm")
     protocol = replace(fit.outer_fold.protocol, outer=outer)
     fit = replace(fit, outer_fold=replace(fit.outer_fold, protocol=protocol))
     n_operations = n_train * n_predicted * (2 * fit.data.n_features + 20)
@@ -216,13 +216,13 @@ def test_a_kernel_matrix_above_the_limit_is_known_before_the_fit(
     request: Any = {"datasets": ("sylva",), "models": ("K-ELM", "ELM"), "runs": 1}
     plan = plan_table("table4", profile="paper", **request)
     above = {
-        (work.kind, work.model_name): work.exceeds_memory(2**24)
-        for work in plan.works.values()
-        if work.model_name
+        (task.kind, task.model_name): task.exceeds_memory(2**24)
+        for task in plan.tasks.values()
+        if task.model_name
     }
     assert above[("cell", "k-elm")]
     assert above[("search", "k-elm")]
-    assert not any(work.exceeds_memory(2**40) for work in plan.works.values())
+    assert not any(task.exceeds_memory(2**40) for task in plan.tasks.values())
 
 
 def test_the_longest_work_with_its_dependents_comes_first(
@@ -230,26 +230,26 @@ def test_the_longest_work_with_its_dependents_comes_first(
 ) -> None:
     plan = plan_toy(experiment, runs=1, select=("nested",))
     seconds = {
-        key: {"search": 1.0, "cell": 5.0}[work.kind]
-        * (3 if work.model_name == "k-elm" else 1)
-        for key, work in plan.works.items()
+        key: {"search": 1.0, "cell": 5.0}[task.kind]
+        * (3 if task.model_name == "k-elm" else 1)
+        for key, task in plan.tasks.items()
     }
-    queue = WorkQueue(plan.works, plan.works, seconds)
+    queue = WorkQueue(plan.tasks, plan.tasks, seconds)
     # FB-KOS-ELM takes over what K-ELM's searches choose: they have the longest chains behind them.
-    first = [plan.works[queue.pop() or ""] for _ in range(3)]
-    assert {(work.kind, work.model_name) for work in first} == {("search", "k-elm")}
-    assert WorkQueue(plan.works, plan.works, None).pop() == next(iter(plan.works))
+    first = [plan.tasks[queue.pop() or ""] for _ in range(3)]
+    assert {(task.kind, task.model_name) for task in first} == {("search", "k-elm")}
+    assert WorkQueue(plan.tasks, plan.tasks, None).pop() == next(iter(plan.tasks))
 
 
 def test_work_for_an_idle_worker_comes_first(plan_models: MakePlan) -> None:
     """A worker that has run a model from outside does no other work."""
     plan = plan_models("healthy", "printing", "K-ELM", select=("published",))
     healthy, printing = "model healthy", "model printing"
-    queue = WorkQueue(plan.works, plan.works, dict.fromkeys(plan.works, 1.0))
+    queue = WorkQueue(plan.tasks, plan.tasks, dict.fromkeys(plan.tasks, 1.0))
 
     def codes(*idle: str) -> list[str]:
         keys = [queue.pop(idle) for _ in range(3)]
-        return [plan.works[key or ""].outside_code for key in keys]
+        return [plan.tasks[key or ""].outside_code for key in keys]
 
     assert codes(healthy, printing) == [printing] * 3
     assert codes(healthy, printing) == [healthy] * 3

@@ -13,7 +13,7 @@ from made_runs import PLUGIN, WORKERS, Fits, done, limits_of, run_of
 from made_work import untimed
 
 from elmbench.execution.attempt import attempt
-from elmbench.execution.executors import ENGINES, Executor, Settings, sandbox
+from elmbench.execution.executors import ENGINES, Executor, Settings, limited_worker
 from elmbench.execution.processes import MARK, available_memory
 from elmbench.execution.store import Store
 from elmbench.specs.limits import Limits
@@ -53,10 +53,10 @@ class TestTheSeam:
         }
         plan = plan_toy(experiment, runs=1, select=("nested",))
         here: dict[str, Any] = {}
-        for key, work in plan.works.items():
-            inputs = {name: here[name] for name in work.needs}
-            here[key] = attempt(work, inputs, Context())
-            result = executor.submit(work, inputs, Limits()).result()
+        for key, task in plan.tasks.items():
+            inputs = {name: here[name] for name in task.needs}
+            here[key] = attempt(task, inputs, Context())
+            result = executor.submit(task, inputs, Limits()).result()
             assert untimed(result.result) == untimed(here[key])
             assert result.seconds > 0
 
@@ -67,7 +67,7 @@ class TestTheSeam:
     ) -> None:
         bad, good = fits(model), fits("healthy")
         result = done(
-            executor, [work for pair in zip(bad, good, strict=True) for work in pair]
+            executor, [task for pair in zip(bad, good, strict=True) for task in pair]
         )
         assert [one.result["status"] for one in result] == ["failed", "ok"] * len(bad)
 
@@ -103,17 +103,17 @@ def test_a_worker_is_replaced_only_for_another_model_from_outside(
     """The suite's own models come first, and then one model from outside after the other."""
     plan = plan_models(*models, select=("published",))
     workers = []
-    real = sandbox._Worker
+    real = limited_worker._WorkerProcess
 
     def start(threads: int) -> Any:
         workers.append(real(threads))
         return workers[-1]
 
-    monkeypatch.setattr(sandbox, "_Worker", start)
+    monkeypatch.setattr(limited_worker, "_Worker", start)
     settings = Settings(plugins=(str(PLUGIN),))
-    run_of(plan, store, settings, limits_of(plan)).run([*plan.works])
-    assert len(plan.works) > 2 * len(models)
-    results = [store.result(key) or {} for key in plan.works]
+    run_of(plan, store, settings, limits_of(plan)).run([*plan.tasks])
+    assert len(plan.tasks) > 2 * len(models)
+    results = [store.result(key) or {} for key in plan.tasks]
     assert {result["status"] for result in results} == {"ok"}
     assert len(workers) == started
 
@@ -126,7 +126,7 @@ def test_the_end_of_an_executor_ends_what_runs(
     before = set(_workers())
     with make(engine) as executor:
         futures = [
-            executor.submit(work, {}, Limits()) for work in fits("stuck")[:WORKERS]
+            executor.submit(task, {}, Limits()) for task in fits("stuck")[:WORKERS]
         ]
         while len(workers := set(_workers()) - before) < WORKERS:
             time.sleep(0.05)
@@ -135,7 +135,7 @@ def test_the_end_of_an_executor_ends_what_runs(
 
 
 def _workers() -> Iterator[psutil.Process]:
-    """The workers of sandboxes below this process."""
+    """The worker processes below this process."""
     for one in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error):
             if MARK in one.environ():

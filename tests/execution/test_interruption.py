@@ -148,7 +148,7 @@ def assert_complete(
         lines = cells(runner.results).set_index(["run", "fold"]).to_dict("index")
         assert len(lines) == len(plan.cells) == CELLS
         for cell in plan.cells:
-            result = attempt(plan.works[cell.key], {}, Context())
+            result = attempt(plan.tasks[cell.key], {}, Context())
             expected = {**metrics_of(result), "n_units": result["n_units"]}
             line = lines[cell.run, cell.fold]
             assert {name: line[name] for name in expected} == pytest.approx(

@@ -51,7 +51,7 @@ from elmbench.tasks.plan import RunRequest
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve
 plan = make_plan(resolve(find_experiment("table4"), "ci"), RunRequest(datasets=("wdbc",)))
-print(*plan.works)
+print(*plan.tasks)
 """
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from made_runs import MakePlan
-from made_work import needs, seconds_of, units, work_of
+from made_work import needs, seconds_of, task_from_content, units
 from sentences import pattern
 from toy_plans import kinds
 
@@ -106,7 +106,9 @@ def test_fewer_rows_to_tune_on_are_another_evaluation(plan_by: MakePlan) -> None
         if smaller["kind"] == "divergence" and smaller["model"] == "k-elm":
             assert 0 < seconds_of(smaller) < seconds_of(larger)
             assert (
-                work_of(smaller).number_of_fits == work_of(larger).number_of_fits == 8
+                task_from_content(smaller).number_of_fits
+                == task_from_content(larger).number_of_fits
+                == 8
             )
 
 
@@ -168,7 +170,7 @@ def test_a_curve_a_fold(plan_toy: MakePlan, curves: dict[str, Any]) -> None:
     for unit in units:
         assert (unit["grid"], unit["metric"]) == ({"n_hidden": [10, 20]}, "gmean")
         assert unit["params"] == {"activation": "rbf"}
-        assert work_of(unit).number_of_fits == 2
+        assert task_from_content(unit).number_of_fits == 2
         assert seconds_of(unit) > 0
 
 
@@ -184,7 +186,7 @@ def test_a_correlation_a_run(plan_toy: MakePlan, spearman: dict[str, Any]) -> No
         assert unit["draws"] == {"projections": 100, "operators": 100}
         assert unit["protocol"] == {"scale": {"range": [0.0, 1.0], "fit-on": "all"}}
         assert "fold" not in unit
-        assert work_of(unit).number_of_fits == 0
+        assert task_from_content(unit).number_of_fits == 0
         assert 0 < seconds_of(unit) < 1000
 
 

@@ -74,9 +74,9 @@ class _Negative(Choice):
 def test_work_without_a_usable_number_of_fits_is_stored(
     store: Store, kind: type[Choice]
 ) -> None:
-    work = kind(SearchGrid({"C": [1.0]}), None, ("a",))
-    store.put(work, RESULT, "e")
-    record = again(store).get(work.key)
+    task = kind(SearchGrid({"C": [1.0]}), None, ("a",))
+    store.put(task, RESULT, "e")
+    record = again(store).get(task.key)
     assert record is not None
     assert record["fits"] is None
     assert record["result"] == RESULT
@@ -103,8 +103,8 @@ def test_no_flipped_bit_is_believed(
     """Every other record stands; the damaged one is missing and counted, and can be put again."""
     store = Store(tmp_path_factory.mktemp("flipped"))
     others = CHOICES[2:4]
-    for work in (others[0], WORK, others[1]):
-        store.put(work, RESULT, "e")
+    for task in (others[0], WORK, others[1]):
+        store.put(task, RESULT, "e")
     path = log(store)
     content = bytearray(path.read_bytes())
     lines = content.splitlines(keepends=True)
@@ -370,22 +370,22 @@ def test_what_others_store_is_seen_and_nothing_of_it_lost(store: Store) -> None:
 
     def add(number: int) -> None:
         mine = again(store)
-        for work in CHOICES[number::5]:
-            mine.put(work, RESULT | {"reason": str(number)}, "e")
-            entry = cell(model=f"M{number}", run=CHOICES.index(work), key=work.key)
+        for task in CHOICES[number::5]:
+            mine.put(task, RESULT | {"reason": str(number)}, "e")
+            entry = cell(model=f"M{number}", run=CHOICES.index(task), key=task.key)
             mine.add_cells("ci", "toy/one", [entry], f"run {number}")
 
     children = [in_a_child(partial(add, number)) for number in range(5)]
     assert [os.waitpid(child, 0)[1] for child in children] == [0] * 5
     store.refresh()
     assert {entry.key for entry in store.cells("ci", "toy/one")} == {
-        work.key for work in CHOICES
+        task.key for task in CHOICES
     }
     assert sorted(store.commands("ci", "toy/one")) == [
         f"run {number}" for number in range(5)
     ]
-    for i, work in enumerate(CHOICES):
-        assert store.result(work.key) == RESULT | {"reason": str(i % 5)}
+    for i, task in enumerate(CHOICES):
+        assert store.result(task.key) == RESULT | {"reason": str(i % 5)}
 
 
 def test_environments_are_kept_once(store: Store) -> None:
@@ -405,8 +405,8 @@ def test_results_are_there_at_once_and_on_the_disk_at_the_end(
 ) -> None:
     waits: list[int] = []
     monkeypatch.setattr(os, "fsync", waits.append)
-    for i, work in enumerate(CHOICES):
-        store.put(work, RESULT, "e")
+    for i, task in enumerate(CHOICES):
+        store.put(task, RESULT, "e")
         assert len(lines_of(store)) == i + 1
     assert not waits
     store.close()

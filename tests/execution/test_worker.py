@@ -21,9 +21,9 @@ from made_runs import run_in
 from sentences import sentence
 
 from elmbench.execution import processes
-from elmbench.execution.executors import Settings, sandbox
+from elmbench.execution.executors import Settings, limited_worker
+from elmbench.execution.executors.limited_worker import LimitedWorker, _WorkerProcess
 from elmbench.execution.executors.local import LocalExecutor
-from elmbench.execution.executors.sandbox import Sandbox, _Worker
 from elmbench.specs.limits import Limits
 from elmbench.tasks.base import ModelRef
 from elmbench.tasks.fit import Fit
@@ -34,71 +34,73 @@ OTHER_CODE = ModelRef("k-elm", "plug-in 0", "k-elm")
 
 
 @pytest.fixture
-def work(plan_table: Callable[..., Plan]) -> Fit:
+def task(plan_table: Callable[..., Plan]) -> Fit:
     plan = plan_table(
         "table4", datasets=("wdbc",), models=("K-ELM",), select=("published",)
     )
-    return next(work for work in plan.works.values() if isinstance(work, Fit))
+    return next(task for task in plan.tasks.values() if isinstance(task, Fit))
 
 
 @pytest.fixture
-def box() -> Iterator[Sandbox]:
-    """A sandbox without a worker yet."""
-    box = Sandbox(Settings())
+def box() -> Iterator[LimitedWorker]:
+    """A limited worker without a process yet."""
+    box = LimitedWorker(Settings())
     yield box
     box.stop()
 
 
 def test_files_of_the_folder_are_not_taken_for_modules(
-    box: Sandbox, work: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    box: LimitedWorker, task: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "signal.py").write_text("raise RuntimeError('not the real one')")
     monkeypatch.chdir(tmp_path)
-    assert run_in(box, work)["status"] == "ok"
+    assert run_in(box, task)["status"] == "ok"
 
 
-def test_ctrl_c_does_not_end_a_worker_that_starts(box: Sandbox, work: Fit) -> None:
+def test_ctrl_c_does_not_end_a_worker_that_starts(
+    box: LimitedWorker, task: Fit
+) -> None:
     box.warm()
     for child in psutil.Process().children():
         if os.getpgid(child.pid) == os.getpgrp():  # a terminal interrupts this group
             child.send_signal(signal.SIGINT)
-    assert run_in(box, work)["status"] == "ok"
+    assert run_in(box, task)["status"] == "ok"
 
 
-def test_a_worker_started_in_advance_does_the_work(work: Fit) -> None:
+def test_a_worker_started_in_advance_does_the_work(task: Fit) -> None:
     with LocalExecutor(Settings()) as executor:
         executor.warm()
-        (box,) = executor._sandboxes
+        (box,) = executor._limited_workers
         executor._pool.submit(
             lambda: None
         ).result()  # the thread has started the worker before
         worker = box._worker
         assert worker is not None
-        assert executor.submit(work, {}, Limits()).result().result["status"] == "ok"
-        assert executor._sandboxes == [box]
+        assert executor.submit(task, {}, Limits()).result().result["status"] == "ok"
+        assert executor._limited_workers == [box]
         assert box._worker is worker
     # It ends with the executor, used or not.
     with LocalExecutor(Settings()) as unused:
         unused.warm()
         unused._pool.submit(lambda: None).result()
-        number = unused._sandboxes[0]._worker._number.result(60)
+        number = unused._limited_workers[0]._worker._number.result(60)
     assert not worker.lives()
     assert not psutil.pid_exists(number)
 
 
 def test_a_worker_that_is_killed_while_it_starts_is_replaced(
-    box: Sandbox, work: Fit
+    box: LimitedWorker, task: Fit
 ) -> None:
     box.warm()
     for child in psutil.Process().children():
         if child.environ().get(processes.MARK) == box._worker.mark:
             child.kill()
-    assert run_in(box, work)["status"] == "ok"
+    assert run_in(box, task)["status"] == "ok"
 
 
 @pytest.mark.parametrize("moment", ["Process", "active_children"])
 def test_a_worker_that_is_killed_just_as_it_becomes_ready_is_replaced(
-    box: Sandbox, work: Fit, monkeypatch: pytest.MonkeyPatch, moment: str
+    box: LimitedWorker, task: Fit, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     module = psutil if moment == "Process" else multiprocessing
     real, Process = getattr(module, moment), psutil.Process
@@ -116,20 +118,20 @@ def test_a_worker_that_is_killed_just_as_it_becomes_ready_is_replaced(
 
     stand_in = SimpleNamespace(**{name: getattr(module, name) for name in dir(module)})
     setattr(stand_in, moment, kill_first)
-    monkeypatch.setattr(sandbox, module.__name__, stand_in)
-    assert run_in(box, work)["status"] == "ok"
+    monkeypatch.setattr(limited_worker, module.__name__, stand_in)
+    assert run_in(box, task)["status"] == "ok"
     assert box._worker is not None
     assert killed != [box._worker.number]
 
 
 def test_a_worker_that_cannot_start(
-    box: Sandbox, work: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    box: LimitedWorker, task: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "sitecustomize.py").write_text(
         "import sys; sys.exit('nothing works here')"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    result = run_in(box, work)
+    result = run_in(box, task)
     assert (result["status"], result["reason"]) == (
         "failed",
         sentence("execution.worker.ended-before-it-began"),
@@ -137,28 +139,28 @@ def test_a_worker_that_cannot_start(
 
 
 def test_a_worker_that_is_ended_before_it_could_begin() -> None:
-    started = _Worker(1)
+    started = _WorkerProcess(1)
     started.end()
-    with pytest.raises(sandbox._Ended, match=r"the worker process ended$"):
+    with pytest.raises(limited_worker._Ended, match=r"the worker process ended$"):
         started.wait_until_ready()
 
 
 def test_a_stop_while_the_worker_starts_ends_it(
-    work: Fit, monkeypatch: pytest.MonkeyPatch
+    task: Fit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     starting, may_go_on = threading.Event(), threading.Event()
     workers = []
 
-    def start_slowly(threads: int) -> _Worker:
+    def start_slowly(threads: int) -> _WorkerProcess:
         starting.set()
         may_go_on.wait()
-        workers.append(_Worker(threads))
+        workers.append(_WorkerProcess(threads))
         return workers[0]
 
-    monkeypatch.setattr(sandbox, "_Worker", start_slowly)
-    box = Sandbox(Settings())
+    monkeypatch.setattr(limited_worker, "_Worker", start_slowly)
+    box = LimitedWorker(Settings())
     with ThreadPoolExecutor(2) as pool:
-        result = pool.submit(run_in, box, work)
+        result = pool.submit(run_in, box, task)
         starting.wait()
         stopped = pool.submit(box.stop)
         wait([stopped], timeout=1)
@@ -169,14 +171,14 @@ def test_a_stop_while_the_worker_starts_ends_it(
 
 
 def test_data_or_a_model_that_changed_since_the_plan_fail_the_cell(
-    box: Sandbox, work: Fit
+    box: LimitedWorker, task: Fit
 ) -> None:
     outer_fold = replace(
-        work.outer_fold, dataset=replace(work.outer_fold.dataset, checksum="0" * 64)
+        task.outer_fold, dataset=replace(task.outer_fold.dataset, checksum="0" * 64)
     )
     for planned, name in (
-        (replace(work, outer_fold=outer_fold), "wdbc"),
-        (replace(work, model=OTHER_CODE), "k-elm"),
+        (replace(task, outer_fold=outer_fold), "wdbc"),
+        (replace(task, model=OTHER_CODE), "k-elm"),
     ):
         result = run_in(box, planned)
         assert result["status"] == "failed"

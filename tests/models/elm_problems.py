@@ -109,10 +109,10 @@ def real_outputs(model: Any, X: np.ndarray) -> np.ndarray:
     )
 
 
-def peak_of(work: Callable[[], Any]) -> int:
+def peak_of(task: Callable[[], Any]) -> int:
     """Return the most memory that is held at a time, what is returned included."""
     tracemalloc.start()
-    work()
+    task()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return peak

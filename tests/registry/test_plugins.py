@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_work import work_of
+from made_work import task_from_content
 from plugin_code import MODEL
 from sentences import pattern, sentence
 from sklearn.linear_model import Ridge
@@ -17,7 +17,7 @@ from toy_data import SEARCH, UNIT
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.folds import DatasetRef
 from elmbench.execution.executors import Settings, worker
-from elmbench.execution.executors.sandbox import task_of
+from elmbench.execution.executors.limited_worker import pack_task
 from elmbench.metrics import ERROR, less_is_better, metric_names, unit_of
 from elmbench.registry import (
     find_model,
@@ -140,11 +140,11 @@ def test_a_search_by_a_metric_of_a_plugin_has_its_version_in_the_key(
     keys = []
     for edit in ("", "", "# edited\n"):
         load_plugin(plugin(COST + edit))
-        work = work_of(content)
-        assert work.outside_code == "metric cost"
-        keys.append(work.key)
+        task = task_from_content(content)
+        assert task.outside_code == "metric cost"
+        keys.append(task.key)
     assert keys[0] == keys[1] != keys[2]
-    built_in = work_of(content | {"metric": "mcc"})
+    built_in = task_from_content(content | {"metric": "mcc"})
     assert "metric_version" not in built_in.content()
     assert built_in.outside_code == ""
 
@@ -188,11 +188,11 @@ def test_an_edit_of_a_plugin_makes_other_results_of_its_kinds_of_work(
     keys = []
     for edit in ("", "", "# edited\n"):
         load_plugin(plugin(text + edit + "LAYOUTS = {'mine': Mine}\n"))
-        work = plugin_objects("LAYOUTS")["mine"](
+        task = plugin_objects("LAYOUTS")["mine"](
             "classification", DatasetRef("two", "abc")
         )
-        assert pickle.loads(pickle.dumps(work)) == work
-        keys.append(work.key)
+        assert pickle.loads(pickle.dumps(task)) == task
+        keys.append(task.key)
     assert keys[0] == keys[1] != keys[2]
 
 
@@ -204,12 +204,12 @@ def test_work_whose_plugin_has_been_edited_is_not_done(
         "'mine'\nLAYOUTS = {'mine': Mine}\n"
     )
     path = load_plugin(plugin(text))
-    work = plugin_objects("LAYOUTS")["mine"]("classification", DatasetRef("two", "abc"))
-    task = task_of(work, {})
-    assert task.load.outside_code == "work mine"
-    del sys.modules[type(work).__module__]  # a worker has not loaded the plug-in yet
+    task = plugin_objects("LAYOUTS")["mine"]("classification", DatasetRef("two", "abc"))
+    packed = pack_task(task, {})
+    assert packed.load.outside_code == "work mine"
+    del sys.modules[type(task).__module__]  # a worker has not loaded the plug-in yet
     path.write_text(text + "# edited\n")
-    result = worker.load_inputs(task, Settings(plugins=(str(path),)), None)
+    result = worker.load_inputs(packed, Settings(plugins=(str(path),)), None)
     assert result is not None
     assert result["status"] == "failed"
     assert sentence("registry.plugins.changed-since-planned") in result["reason"]

@@ -15,7 +15,7 @@ from elmbench.runs.merge import merge_results
 from elmbench.runs.planning import make_plan
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
-from elmbench.tasks.base import Work
+from elmbench.tasks.base import Task
 from elmbench.tasks.plan import RunRequest
 
 ENVIRONMENT = {
@@ -27,8 +27,8 @@ OTHER_GRIDS = {"C": [1, 8], "gamma": [1], "n_hidden": [15, 30]}
 Fill = Callable[..., Path]
 
 
-def result_of(work: Work) -> dict[str, Any]:
-    if work.kind == "search":
+def result_of(task: Task) -> dict[str, Any]:
+    if task.kind == "search":
         return {
             "status": "ok",
             "reason": "",
@@ -70,8 +70,8 @@ def fill(
         name: str,
         models: tuple[str, ...] = ("ELM",),
         change: Callable[
-            [Work, dict[str, Any]], dict[str, Any]
-        ] = lambda work, result: result,
+            [Task, dict[str, Any]], dict[str, Any]
+        ] = lambda task, result: result,
         environment: dict[str, Any] = ENVIRONMENT,
         **spec: Any,
     ) -> Path:
@@ -84,11 +84,11 @@ def fill(
             "ci", "toy/one", plan.cells, f"elmbench run one -m {' '.join(models)}"
         )
         described = store.put_environment(environment)
-        for work in plan.works.values():
-            result = result_of(work)
+        for task in plan.tasks.values():
+            result = result_of(task)
             store.put(
-                work,
-                result if work.kind == "search" else change(work, result),
+                task,
+                result if task.kind == "search" else change(task, result),
                 described,
                 0.5,
             )
@@ -152,7 +152,7 @@ def test_of_what_both_have_the_first_result_stays(fill: Fill, tmp_path: Path) ->
     other = {"fit_seconds": 9.0}
     b = fill(
         "b",
-        change=lambda work, found: found | other,
+        change=lambda task, found: found | other,
         environment=ENVIRONMENT | {"python": "3.11.9"},
     )
     merge_results([fill("a"), b], tmp_path / "c")
@@ -182,7 +182,7 @@ def test_what_does_not_belong_together_is_refused_by_name(
 def test_successful_cells_replace_unsuccessful_ones(fill: Fill, tmp_path: Path) -> None:
     a, b = (
         fill("a"),
-        fill("b", change=lambda work, found: found | {"status": "timeout"}),
+        fill("b", change=lambda task, found: found | {"status": "timeout"}),
     )
     for folders in ([a, b], [b, a]):
         into = tmp_path / folders[0].name / "joined"

@@ -105,7 +105,7 @@ def test_what_is_known_costs_nothing(tmp_path: Path) -> None:
     result = {"status": "ok", "reason": "", "params": {}, "seconds": 1.0}
     result["predictions"] = predictions_of_mcc(0.5)
     for key in run.todo:
-        run.store.put(run.works[key], result, "e")
+        run.store.put(run.tasks[key], result, "e")
     again = prepare_run(
         options("table4", request=RunRequest(models=("ELM",))), tmp_path
     )
@@ -117,7 +117,7 @@ def test_what_is_known_costs_nothing(tmp_path: Path) -> None:
 def test_nothing_is_fitted_for_a_table_of_data_facts(tmp_path: Path) -> None:
     request = RunRequest(models=("elm", "svm"), with_baselines=True)
     run = prepare_run(options("table2", request=request), tmp_path)
-    assert {run.works[key].kind for key in run.todo} == {"description"}
+    assert {run.tasks[key].kind for key in run.todo} == {"description"}
 
 
 def test_the_stored_command_has_only_options_that_change_cells(

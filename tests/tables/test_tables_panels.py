@@ -321,12 +321,12 @@ def test_a_table_has_a_line_for_each_chunk_and_a_column_for_each_measure_of_each
 def test_the_work_of_a_stream(
     plan_toy: Callable[..., Plan], experiment: dict[str, Any]
 ) -> None:
-    works = plan_toy(experiment | STREAM).works.values()
-    assert len(works) == 4  # two runs of each column
-    for work in works:
-        assert isinstance(work, Stream)
-        assert (work.chunk, work.number_of_fits) == (60, 1)
-    assert {work.params["update_mean"] for work in works} == {True, False}
+    tasks = plan_toy(experiment | STREAM).tasks.values()
+    assert len(tasks) == 4  # two runs of each column
+    for task in tasks:
+        assert isinstance(task, Stream)
+        assert (task.chunk, task.number_of_fits) == (60, 1)
+    assert {task.params["update_mean"] for task in tasks} == {True, False}
 
 
 @pytest.mark.parametrize(

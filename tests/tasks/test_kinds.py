@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_work import attempted, do, fit, fold_data, work_from, work_of
+from made_work import attempted, do, fit, fold_data, task_from_content, task_from_spec
 from toy_data import MakeUnit
 
 from elmbench.datasets.dataset import Dataset
@@ -121,9 +121,9 @@ KNOWN: list[tuple[dict[str, Any], str]] = [
 )
 def test_keys_stay_what_they_are(content: dict[str, Any], key: str) -> None:
     """Stored results of users are looked up by these keys."""
-    work = work_from(content)
-    assert work.content() == content
-    assert work.key == key
+    task = task_from_spec(content)
+    assert task.content() == content
+    assert task.key == key
 
 
 @pytest.mark.exhaustive
@@ -136,18 +136,18 @@ def test_a_worker_reads_the_work_that_was_planned(profile: str) -> None:
             continue
         for select in ((), ("nested",)):
             plan = make_plan(resolve(file, profile), RunRequest(runs=1, select=select))
-            for key, work in list(plan.works.items())[:: 1 if profile == "ci" else 50]:
-                again = pickle.loads(pickle.dumps(work))
-                assert type(again) is type(work)
-                assert again == work
-                assert again.key == key == key_of(work.content())
-                assert again.needs == work.needs
+            for key, task in list(plan.tasks.items())[:: 1 if profile == "ci" else 50]:
+                again = pickle.loads(pickle.dumps(task))
+                assert type(again) is type(task)
+                assert again == task
+                assert again.key == key == key_of(task.content())
+                assert again.needs == task.needs
                 assert (again.seconds(), again.number_of_fits) == (
-                    work.seconds(),
-                    work.number_of_fits,
+                    task.seconds(),
+                    task.number_of_fits,
                 )
-                assert work.label
-                kinds.add(work.kind)
+                assert task.label
+                kinds.add(task.kind)
     assert {
         "cell",
         "search",
@@ -236,14 +236,14 @@ def test_a_fit_with_its_paths(unit: MakeUnit, dataset: str, made: Any) -> None:
 def test_a_kernel_counts_from_a_hundredth_of_the_largest_weight_on(
     unit: MakeUnit,
 ) -> None:
-    work: Any = work_of(unit())
+    task: Any = task_from_content(unit())
     weights = np.array([50.0, 0.5, 0.49, 0.0])
     path = {
         "weights_path_": weights[np.newaxis],
         "objective_": np.ones(1),
         "kernels": KERNELS,
     }
-    result = work.extra_values(
+    result = task.extra_values(
         SimpleNamespace(weights_=weights, n_iter_=7, **path), None
     )
     assert result["measured"] == {"kernels": 2.0, "iterations": 7.0}

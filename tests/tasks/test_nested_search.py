@@ -18,7 +18,7 @@ from made_work import (
     inner_folds,
     model_seed,
     outer_split,
-    work_of,
+    task_from_content,
 )
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
@@ -255,8 +255,8 @@ def test_a_single_candidate_is_chosen_without_a_fit(
     assert result["params"] == {"C": 3.0, "gamma": 5.0}
     assert (result["scores"], result["seconds"]) == ([], 0.0)
     assert recorder == []
-    assert work_of(unit).number_of_fits == 0
-    assert work_of(unit).seconds() == 0.0
+    assert task_from_content(unit).number_of_fits == 0
+    assert task_from_content(unit).seconds() == 0.0
 
 
 def test_one_model_takes_over_the_hyperparameters_of_another(

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from made_work import do, evaluate, fit, model_seed, work_of
+from made_work import do, evaluate, fit, model_seed, task_from_content
 from sklearn.base import BaseEstimator, ClassifierMixin
 from toy_data import AddModel, MakeUnit
 
@@ -123,13 +123,13 @@ def test_a_search_a_fit_and_a_saved_model_have_the_same_parameters(
     assert result["params"] == MERGED
 
     recorder.fits.clear()
-    work = work_of(content | {"chosen": "search"})
-    assert isinstance(work, Fit)
+    task = task_from_content(content | {"chosen": "search"})
+    assert isinstance(task, Fit)
     data = toys["two"]
     rows = np.arange(len(data.y))
     targets = data.labels_of(rows)
     pipeline = fit_pipeline(
-        work, data, rows, chosen=chosen, targets=targets, inner=Split("kfold", 3)
+        task, data, rows, chosen=chosen, targets=targets, inner=Split("kfold", 3)
     )
     model = pipeline.named_steps["model"].estimator
     assert model.get_params() == parameters
@@ -139,8 +139,10 @@ def test_an_estimate_of_memory_has_the_parameters_of_a_middle_candidate(
     make_unit: MakeUnit, recorder: type[Recorder]
 ) -> None:
     grid = {"b": [5, 2, 9], "a": [7, 8]}
-    work = work_of(make_unit("search", model="recorder", params=FIXED, grid=grid))
-    assert not work.exceeds_memory(1)
+    task = task_from_content(
+        make_unit("search", model="recorder", params=FIXED, grid=grid)
+    )
+    assert not task.exceeds_memory(1)
     seed = model_seed(make_unit(model="recorder"))
     assert recorder.estimates == [{"a": 8, "b": 2, "c": 3, "random_state": seed}]
 
@@ -205,7 +207,7 @@ def test_a_plan_merges_printed_values_the_table_and_the_data_set(
     load_catalogue.cache_clear()
     plan = make_plan(resolve(load_catalogue(root)["toy/one"], "paper"), RunRequest())
     params = {
-        cell.model: plan.works[cell.key].content()["params"] for cell in plan.cells
+        cell.model: plan.tasks[cell.key].content()["params"] for cell in plan.cells
     }
     assert params["K-ELM"] == {"C": 8, "gamma": gamma}
     assert params["ELM"] == {"C": 16, "gamma": 8, "n_hidden": 30}

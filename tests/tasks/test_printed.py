@@ -178,7 +178,7 @@ def test_a_parameter_that_the_model_lacks(plan: Callable[..., Plan]) -> None:
         plan(content)
 
 
-def column_work(table: str, dataset: str) -> DatasetPlanner:
+def column_planner(table: str, dataset: str) -> DatasetPlanner:
     resolved = resolve(find_experiment(f"rkelm/{table}"), "paper")
     spec = load_dataset_specs().find(dataset)
     return DatasetPlanner(Plan(), resolved, RunRequest(), spec, resolved.spec.models)
@@ -186,8 +186,8 @@ def column_work(table: str, dataset: str) -> DatasetPlanner:
 
 def shipped(table: str, column: str, dataset: str) -> dict[str, Any]:
     """Return the parameters of a column under `published` on a data set of the RKELM paper."""
-    work = column_work(table, dataset)
-    return work.printed_params(column) | work.models[column].params
+    task = column_planner(table, dataset)
+    return task.printed_params(column) | task.models[column].params
 
 
 @pytest.mark.usefixtures("without_data")
@@ -249,6 +249,6 @@ def test_generated_waveforms_are_compared_with_the_published_values_of_the_publi
 @pytest.mark.usefixtures("without_data")
 def test_targets_as_they_are() -> None:
     for name, scaled in {"triazines": False, "wisconsin": True}.items():
-        work = column_work("table3", name)
-        work.checksums = ["none"]
-        assert (work.outer_fold(0, 0).protocol.targets is not None) is scaled
+        task = column_planner("table3", name)
+        task.checksums = ["none"]
+        assert (task.outer_fold(0, 0).protocol.targets is not None) is scaled

@@ -1,4 +1,4 @@
-"""Executors run the work of a plan: on this machine, or on the workers of a dask scheduler.
+"""Executors run the tasks of a plan: on this machine, or on the workers of a dask scheduler.
 
 An executor is added by a file with a class that derives from `Executor`, and an entry in `ENGINES`.
 """
@@ -17,7 +17,7 @@ from elmbench.lazy import load
 from elmbench.specs.limits import Limits
 
 if TYPE_CHECKING:
-    from elmbench.tasks.base import Result, Work
+    from elmbench.tasks.base import Result, Task
 
 #: The class of each executor.
 ENGINES = {
@@ -27,23 +27,23 @@ ENGINES = {
 
 
 class Load(NamedTuple):
-    """The model, data and code that a worker loads before it does some work."""
+    """The model, data and code that a worker loads before it runs a task."""
 
     #: The name of the model; empty if there is none.
     model: str = ""
     #: The key of the content that names the data; empty if there are none.
     dataset: str = ""
-    #: See `Work.outside_code`.
+    #: See `Task.outside_code`.
     outside_code: str = ""
 
 
 @dataclass(frozen=True)
-class Task:
-    """Some work for a worker."""
+class PackedTask:
+    """A task and its inputs, packed for a worker."""
 
-    #: The work, which a worker can read once it has loaded the plug-ins.
-    pickled_work: bytes
-    #: The results of the work that it needs, by key.
+    #: The task, which a worker can read once it has loaded the plug-ins.
+    pickled_task: bytes
+    #: The results of the tasks that it needs, by key.
     inputs: Mapping[str, Result]
     load: Load
 
@@ -55,7 +55,7 @@ class Settings:
     `jobs`: worker processes. `plugins`: plug-in files, loaded by every worker that needs them.
     `blas_threads`: in every worker. It changes the last digits of some results: it is recorded with
     each cell, but does not belong to its key, so stored results are used for any number of threads.
-    `limits`: for all work; they replace those of the experiment. `memory`: default memory limit in
+    `limits`: for all tasks; they replace those of the experiment. `memory`: default memory limit in
     bytes; None for a job's share of this machine.
     """
 
@@ -69,11 +69,11 @@ class Settings:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a worker: the outcome of some work.
+    """The answer of a worker: the outcome of a task.
 
-    `result`: of the work, even if it failed or reached a limit. `seconds`: its duration, without
-    that of the start of a worker and of loading the data. `environment`: of the machine that did
-    the work; empty for this one.
+    `result`: of the task, even if it failed or reached a limit. `seconds`: its duration, without
+    that of the start of a worker and of loading the data. `environment`: of the machine that ran
+    the task; empty for this one.
     """
 
     result: Result
@@ -82,7 +82,7 @@ class Answer:
 
 
 class Executor(AbstractContextManager["Executor"]):
-    """A context manager that runs work, and ends all that it has started."""
+    """A context manager that runs tasks, and ends all that it has started."""
 
     #: True if the number of workers is fixed.
     fixed: ClassVar[bool] = False
@@ -104,17 +104,17 @@ class Executor(AbstractContextManager["Executor"]):
 
     @abstractmethod
     def warm(self) -> None:
-        """Start a worker before there is work, which takes a while."""
+        """Start a worker before there are tasks, which takes a while."""
 
     @abstractmethod
     def submit(
-        self, work: Work, inputs: Mapping[str, Result], limits: Limits
+        self, task: Task, inputs: Mapping[str, Result], limits: Limits
     ) -> Future[Answer]:
-        """Start some work; `inputs` are the results of the work that it needs, by key."""
+        """Start a task; `inputs` are the results of the tasks that it needs, by key."""
 
     @abstractmethod
     def end(self) -> None:
-        """End the executor and all running work at once."""
+        """End the executor and all running tasks at once."""
 
     def __exit__(self, *_: object) -> None:
         self.end()

@@ -1,13 +1,13 @@
 """The executor for the workers of a dask.distributed scheduler, and its tasks on them.
 
 Only this module knows dask. Workers may join and leave at any time, and the scheduler gives lost
-work to another worker. It gives up work after the deaths of more workers than its setting
+tasks to another worker. It gives up a task after the deaths of more workers than its setting
 `distributed.scheduler.allowed-failures`, 3 by default. It blames a death on everything that the
-worker was given, so a run submits no more work than there are threads.
+worker was given, so a run submits no more tasks than there are threads.
 
-A dask process has one sandbox for each of its busy threads and reuses it for the next task. So data
-are loaded once, and a model runs in its own process, within its limits. Sandboxes end with their
-dask process, even if it is killed.
+A dask process has one limited worker for each of its busy threads and reuses it for the next task.
+So data are loaded once, and a model runs in its own process, within its limits. These workers end
+with their dask process, even if it is killed.
 """
 
 import multiprocessing.util
@@ -25,11 +25,15 @@ from typing import Any
 
 from elmbench.errors import ElmbenchError
 from elmbench.execution.environment import describe_environment, version_of_code
-from elmbench.execution.executors import Answer, Executor, Settings, Task
-from elmbench.execution.executors.sandbox import Sandbox, best_sandbox, task_of
+from elmbench.execution.executors import Answer, Executor, PackedTask, Settings
+from elmbench.execution.executors.limited_worker import (
+    LimitedWorker,
+    best_worker,
+    pack_task,
+)
 from elmbench.execution.processes import available_memory
 from elmbench.specs.limits import Limits
-from elmbench.tasks.base import Result, Work, key_of
+from elmbench.tasks.base import Result, Task, key_of
 
 #: Seconds between two counts of the workers.
 _LOOK_EVERY = 1.0
@@ -108,16 +112,16 @@ class DaskExecutor(Executor):
         return max(shares, default=None)
 
     def submit(
-        self, work: Work, inputs: Mapping[str, Result], limits: Limits
+        self, task: Task, inputs: Mapping[str, Result], limits: Limits
     ) -> Future[Answer]:
         self.warm()
         answer: Future[Answer] = Future()
         answer.set_running_or_notify_cancel()
-        self._sender.submit(self._send, answer, work, task_of(work, inputs), limits)
+        self._sender.submit(self._send, answer, task, pack_task(task, inputs), limits)
         return answer
 
     def _send(
-        self, answer: Future[Answer], work: Work, task: Task, limits: Limits
+        self, answer: Future[Answer], task: Task, packed: PackedTask, limits: Limits
     ) -> None:
         """Submit a task to the scheduler; runs in the sender's thread.
 
@@ -132,12 +136,12 @@ class DaskExecutor(Executor):
             run.plugins,
             run.blas_threads,
         )
-        spec = work.data.spec if work.data is not None else None
+        spec = task.data.spec if task.data is not None else None
         content = [
             [
-                work.key,
+                task.key,
                 spec and spec.model_dump(mode="json", by_alias=True),
-                task.inputs,
+                packed.inputs,
             ],
             [limits.seconds, limits.memory],
             settings.data_dir,
@@ -146,7 +150,7 @@ class DaskExecutor(Executor):
             code,
         ]
         try:
-            call = do_task, task, limits, settings, code, self._run
+            call = do_task, packed, limits, settings, code, self._run
             remote = self._client().submit(*call, key=f"elmbench-{key_of(content)}")
         except Exception as error:  # noqa: BLE001 - the run has to hear of every error
             self._fail(answer, error)
@@ -183,7 +187,7 @@ class DaskExecutor(Executor):
         )
 
     def end(self) -> None:
-        """End the run's work on the workers, and close the connection."""
+        """End the run's tasks on the workers, and close the connection."""
         self._sender.shutdown(wait=True, cancel_futures=True)
         if self._connected is None or self._connected.exception() is not None:
             return
@@ -198,17 +202,17 @@ class DaskExecutor(Executor):
 # --- On a worker
 
 _lock = threading.Lock()
-#: The sandboxes of this process: the idle ones, and the busy ones with their runs.
-_idle: list[Sandbox] = []
-_busy: dict[Sandbox, str] = {}
+#: The limited workers of this process: the idle ones, and the busy ones with their runs.
+_idle: list[LimitedWorker] = []
+_busy: dict[LimitedWorker, str] = {}
 #: The runs that have ended: none of their tasks begins.
 _ended: set[str | None] = set()
 
 
 def do_task(
-    task: Task, limits: Limits, settings: Settings, code: str, run: str
+    packed: PackedTask, limits: Limits, settings: Settings, code: str, run: str
 ) -> Answer:
-    """Run a task in a sandbox of this process.
+    """Run a task in a limited worker of this process.
 
     A limit of memory above this process's share for one thread is lowered to that share.
 
@@ -234,45 +238,51 @@ def do_task(
     )
     environment = _environment(settings.blas_threads)
     _become_parent()
-    box = _take(settings, run, task)
+    limited_worker = _take(settings, run, packed)
     try:
-        return replace(box.ask(task, limits.narrower(share)), environment=environment)
+        return replace(
+            limited_worker.ask(packed, limits.narrower(share)), environment=environment
+        )
     finally:
         with _lock:
-            if _busy.pop(box) not in _ended:
-                _idle.append(box)
+            if _busy.pop(limited_worker) not in _ended:
+                _idle.append(limited_worker)
 
 
-def _take(settings: Settings, run: str, task: Task) -> Sandbox:
-    """Return a sandbox with these settings for a task, which is busy now; end the idle ones with
-    other settings.
+def _take(settings: Settings, run: str, packed: PackedTask) -> LimitedWorker:
+    """Return a limited worker with these settings for a task, which is busy now; end the idle ones
+    with other settings.
     """
     with _lock:
-        others = [box for box in _idle if box.settings != settings]
-        _idle[:] = [box for box in _idle if box.settings == settings]
-        box = best_sandbox(_idle, task) if _idle else Sandbox(settings)
-        _idle[:] = [other for other in _idle if other is not box]
-        _busy[box] = run
+        others = [worker for worker in _idle if worker.settings != settings]
+        _idle[:] = [worker for worker in _idle if worker.settings == settings]
+        taken = best_worker(_idle, packed) if _idle else LimitedWorker(settings)
+        _idle[:] = [worker for worker in _idle if worker is not taken]
+        _busy[taken] = run
         if run in _ended:
-            others.append(box)
-    for sandbox in others:
-        sandbox.stop()
-    return box
+            others.append(taken)
+    for worker in others:
+        worker.stop()
+    return taken
 
 
 def _end_run(run: str | None = None) -> None:
-    """End the sandboxes of a run, by default of all runs, and the idle ones; no more tasks of the
-    run begin.
+    """End the limited workers of a run, by default of all runs, and the idle ones; no more tasks of
+    the run begin.
     """
     with _lock:
         _ended.add(run)
         ended = [
             *_idle,
-            *(box for box, its_run in _busy.items() if run in (None, its_run)),
+            *(
+                limited_worker
+                for limited_worker, its_run in _busy.items()
+                if run in (None, its_run)
+            ),
         ]
         _idle.clear()
-    for box in ended:
-        box.stop()
+    for limited_worker in ended:
+        limited_worker.stop()
 
 
 @cache

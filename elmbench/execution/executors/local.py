@@ -9,11 +9,15 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING
 
 from elmbench.execution.executors import Answer, Executor, Settings
-from elmbench.execution.executors.sandbox import Sandbox, best_sandbox, task_of
+from elmbench.execution.executors.limited_worker import (
+    LimitedWorker,
+    best_worker,
+    pack_task,
+)
 from elmbench.specs.limits import Limits
 
 if TYPE_CHECKING:
-    from elmbench.tasks.base import Result, Work
+    from elmbench.tasks.base import Result, Task
 
 
 class LocalExecutor(Executor):
@@ -22,16 +26,16 @@ class LocalExecutor(Executor):
     fixed = True
 
     def __init__(self, settings: Settings) -> None:
-        self._sandboxes = [Sandbox(settings) for _ in range(settings.jobs)]
-        #: The idle sandboxes. Of several whose workers can do some work equally well, the last one
-        #: to become idle does it, because it has loaded its data.
-        self._idle = self._sandboxes.copy()
+        self._limited_workers = [LimitedWorker(settings) for _ in range(settings.jobs)]
+        #: The idle workers. Of several whose workers can run a task equally well, the last one
+        #: to become idle runs it, because it has loaded its data.
+        self._idle = self._limited_workers.copy()
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(settings.jobs)
 
     @property
     def workers(self) -> int:
-        return len(self._sandboxes)
+        return len(self._limited_workers)
 
     def warm(self) -> None:
         # In a thread: an interrupt of the main thread would leave a worker behind that has no owner
@@ -39,25 +43,25 @@ class LocalExecutor(Executor):
         self._pool.submit(self._idle[-1].warm)
 
     def submit(
-        self, work: Work, inputs: Mapping[str, Result], limits: Limits
+        self, task: Task, inputs: Mapping[str, Result], limits: Limits
     ) -> Future[Answer]:
         # The thread of the pool sees the plug-ins of the comparison.
-        return self._pool.submit(copy_context().run, self._run, work, inputs, limits)
+        return self._pool.submit(copy_context().run, self._run, task, inputs, limits)
 
-    def _run(self, work: Work, inputs: Mapping[str, Result], limits: Limits) -> Answer:
-        """Do some work in an idle sandbox."""
-        task = task_of(work, inputs)
+    def _run(self, task: Task, inputs: Mapping[str, Result], limits: Limits) -> Answer:
+        """Run a task in an idle worker."""
+        packed = pack_task(task, inputs)
         with self._lock:
-            sandbox = best_sandbox(self._idle, task)
-            self._idle.remove(sandbox)
+            worker = best_worker(self._idle, packed)
+            self._idle.remove(worker)
         try:
-            return sandbox.ask(task, limits)
+            return worker.ask(packed, limits)
         finally:
-            self._idle.append(sandbox)
+            self._idle.append(worker)
 
     def end(self) -> None:
         """End the workers first, so that the threads that wait for them return."""
         self._pool.shutdown(wait=False, cancel_futures=True)
-        for sandbox in self._sandboxes:
-            sandbox.stop()
+        for worker in self._limited_workers:
+            worker.stop()
         self._pool.shutdown(wait=True)

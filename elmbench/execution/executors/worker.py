@@ -9,8 +9,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from elmbench.execution.executors import Settings, Task
-    from elmbench.tasks.base import Result, Work
+    from elmbench.execution.executors import PackedTask, Settings
+    from elmbench.tasks.base import Result, Task
 
 
 def begin() -> None:
@@ -25,7 +25,7 @@ def begin() -> None:
         from elmbench.execution import linux
 
         linux.adopt_orphans()
-    # Imported before there is work, because these imports take seconds.
+    # Imported before there is a task, because these imports take seconds.
     gc.disable()
     import elmbench.execution.attempt
     import elmbench.models.baselines
@@ -37,18 +37,18 @@ def begin() -> None:
 
 
 def load_inputs(
-    task: "Task", settings: "Settings", memory: int | None
+    packed: "PackedTask", settings: "Settings", memory: int | None
 ) -> "Result | None":
-    """Load the plug-ins, the model and the data of some work; return its result if that fails, else
+    """Load the plug-ins, the model and the data of a task; return its result if that fails, else
     None.
     """
     from elmbench.execution.attempt import catch_failures, preload
     from elmbench.tasks.base import Context
 
     def load() -> "Result":
-        if task.load.outside_code:
+        if packed.load.outside_code:
             _load_plugins(settings.plugins)
-        preload(_work_of(task), context)
+        preload(_unpack(packed), context)
         return {}
 
     context = Context(settings.data_dir, memory)
@@ -64,17 +64,19 @@ def _load_plugins(paths: tuple[str, ...]) -> None:
         load_plugin(path)
 
 
-def run_task(task: "Task", settings: "Settings", memory: int | None) -> "Result":
-    """Run some work."""
+def run_task(
+    packed: "PackedTask", settings: "Settings", memory: int | None
+) -> "Result":
+    """Run a task."""
     from elmbench.execution.attempt import attempt
     from elmbench.tasks.base import Context
 
     context = Context(settings.data_dir, memory)
-    return attempt(_work_of(task), task.inputs, context, settings.blas_threads)
+    return attempt(_unpack(packed), packed.inputs, context, settings.blas_threads)
 
 
-def _work_of(task: "Task") -> "Work":
-    """Return the work of a task.
+def _unpack(packed: "PackedTask") -> "Task":
+    """Unpack a task.
 
     Raises ElmbenchError if its class is from a plug-in file that has been edited: the name of the
     plug-in's module holds the digest of its code.
@@ -82,8 +84,8 @@ def _work_of(task: "Task") -> "Work":
     from elmbench.errors import ElmbenchError
 
     try:
-        work: Work = pickle.loads(task.pickled_work)
+        task: Task = pickle.loads(packed.pickled_task)
     except (ImportError, AttributeError) as error:
         problem = f"a plug-in has changed since the run was planned ({error})"
         raise ElmbenchError(problem, next_step="run again") from error
-    return work
+    return task

@@ -1,6 +1,7 @@
-"""A worker process, from the side of its owner.
+"""A worker process within its limits of time and memory, which are enforced here, from the side of
+its owner.
 
-Each job of a run owns a pool of one process, so the death of a worker ends only its own work. The
+Each job of a run owns a pool of one process, so the death of a worker ends only its own task. The
 pool is loky's: it notices the end of a process, knows its exit code and kills its descendants.
 Unlike concurrent.futures and pebble, it does not import the caller's main module into the worker,
 so a script need not guard its calls.
@@ -28,7 +29,7 @@ from loky.process_executor import ProcessPoolExecutor, ShutdownExecutorError
 
 from elmbench.errors import describe_error
 from elmbench.evaluation.content import content_of
-from elmbench.execution.executors import Answer, Load, Settings, Task, worker
+from elmbench.execution.executors import Answer, Load, PackedTask, Settings, worker
 from elmbench.execution.processes import (
     MARK,
     descendant_ids,
@@ -43,14 +44,14 @@ from elmbench.specs.limits import Limits, byte_text
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
-    from elmbench.tasks.base import Result, Work
+    from elmbench.tasks.base import Result, Task
 
 _environment = threading.Lock()
 #: Seconds between two checks of the time and the memory of a worker.
 _INTERVAL = 0.05
 #: The least time limit in seconds for loading plug-ins, model and data.
 _LOADING = 60.0
-#: The result of work that was running when its sandbox was stopped.
+#: The result of a task that was running when its worker was stopped.
 STOPPED = {"status": "failed", "reason": "the run was stopped"}
 #: Seconds to wait for the exit code of a worker that has ended.
 _EXIT_CODE = 30.0
@@ -107,7 +108,7 @@ def _safe_start() -> Iterator[None]:
 
 
 class _Ended(Exception):
-    """The end of a worker without an answer: `result` is the result of the work; `begun`: False if
+    """The end of a worker without an answer: `result` is the result of the task; `begun`: False if
     it never started.
     """
 
@@ -119,11 +120,11 @@ class _Ended(Exception):
         self.result = {"status": status, "reason": reason, **values}
 
 
-class _Worker:
+class _WorkerProcess:
     """A worker process in a pool of its own.
 
     `held`: its memory in bytes at the last check, with its descendants'. `outside_code`: the code
-    from outside that has run in it (see `Work.outside_code`); empty if none has.
+    from outside that has run in it (see `Task.outside_code`); empty if none has.
     """
 
     def __init__(self, blas_threads: int) -> None:
@@ -158,13 +159,15 @@ class _Worker:
         """Return True until the process has ended."""
         return self._process is None or lives(self._system)
 
-    def ask(self, function: Any, task: Task, settings: Settings, limits: Limits) -> Any:
+    def ask(
+        self, function: Any, packed: PackedTask, settings: Settings, limits: Limits
+    ) -> Any:
         """Return the result of a function in the worker; raise if it reaches a limit or the process
         ends.
         """
         start_time = next_look = time.monotonic()
         try:
-            answer = self._pool.submit(function, task, settings, limits.memory)
+            answer = self._pool.submit(function, packed, settings, limits.memory)
         except (BrokenProcessPool, RuntimeError) as error:
             raise self._death() from error
         while not wait([answer], _INTERVAL).done:
@@ -185,7 +188,7 @@ class _Worker:
         return self._result(answer)
 
     def can_take(self, needed: Load, limit: int | None) -> bool:
-        """Return True if the process can do work with this model and data, as `loaded` names them.
+        """Return True if the process can run a task with this model and data (see `loaded`).
 
         It lives, holds at most half of a memory limit, and has no processes of an earlier model. If
         these were killed alone, the next model that has such processes would miss them. No other
@@ -237,39 +240,41 @@ class _Worker:
         self._pool.shutdown(kill_workers=True)
 
 
-def task_of(work: Work, inputs: Mapping[str, Result]) -> Task:
-    """Return the task of some work; `inputs` are the results of the work that it needs, by key."""
+def pack_task(task: Task, inputs: Mapping[str, Result]) -> PackedTask:
+    """Return a task packed for a worker; `inputs` are the results of the tasks that it needs, by
+    key.
+    """
     from elmbench.tasks.base import key_of
 
-    dataset = key_of(content_of(work.data)) if work.data is not None else ""
-    return Task(
-        pickled_work=pickle.dumps(work),
+    dataset = key_of(content_of(task.data)) if task.data is not None else ""
+    return PackedTask(
+        pickled_task=pickle.dumps(task),
         inputs=dict(inputs),
         load=Load(
-            model=work.model_name, dataset=dataset, outside_code=work.outside_code
+            model=task.model_name, dataset=dataset, outside_code=task.outside_code
         ),
     )
 
 
-class Sandbox:
-    """A worker that starts when it is first needed, and again after its death, until the sandbox is
-    stopped.
+class LimitedWorker:
+    """A worker that keeps its limits: its process is ended at a limit, and starts when it is first
+    needed and again after its end, until the worker is stopped.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._worker: _Worker | None = None
-        # One thread may stop the sandbox while another starts the worker.
+        self._worker: _WorkerProcess | None = None
+        # One thread may stop the worker while another starts its process.
         self._lock = threading.Lock()
         self._stopped = False
 
     def warm(self) -> None:
-        """Start the worker before there is work: its imports take seconds."""
+        """Start the process before there are tasks: its imports take seconds."""
         with self._lock:
             if self._worker is None and not self._stopped:
-                self._worker = _Worker(self.settings.blas_threads)
+                self._worker = _WorkerProcess(self.settings.blas_threads)
 
-    def start_cost(self, task: Task) -> int:
+    def start_cost(self, packed: PackedTask) -> int:
         """Return the relative cost of a worker for a task.
 
         0: the worker has run the same code from outside as the task, or none, like the task. 1: it
@@ -278,17 +283,17 @@ class Sandbox:
         current = self._worker
         if current is None:
             return 1
-        if current.outside_code == task.load.outside_code:
+        if current.outside_code == packed.load.outside_code:
             return 0
         return 2 if current.outside_code else 1
 
-    def ask(self, task: Task, limits: Limits, restarts: int = 1) -> Answer:
-        """Do a task. It may end at a limit or with the worker. A worker that is killed while it
+    def ask(self, packed: PackedTask, limits: Limits, restarts: int = 1) -> Answer:
+        """Run a task. It may end at a limit or with the worker. A worker that is killed while it
         starts is replaced.
         """
         start = time.monotonic()
         current = self._worker
-        needed = task.load
+        needed = packed.load
         if current is not None and not current.can_take(needed, limits.memory):
             self._end_worker()
         self.warm()
@@ -305,11 +310,13 @@ class Sandbox:
                     else replace(limits, seconds=max(limits.seconds, _LOADING))
                 )
                 current.outside_code = needed.outside_code or current.outside_code
-                failure = current.ask(worker.load_inputs, task, self.settings, loading)
+                failure = current.ask(
+                    worker.load_inputs, packed, self.settings, loading
+                )
                 current.loaded = Load() if failure else needed
             start = time.monotonic()
             return Answer(
-                failure or current.ask(worker.run_task, task, self.settings, limits),
+                failure or current.ask(worker.run_task, packed, self.settings, limits),
                 time.monotonic() - start,
             )
         except _Ended as end:
@@ -317,11 +324,11 @@ class Sandbox:
                 return Answer(STOPPED)
             self._end_worker()
             if restarts and not end.begun:
-                return self.ask(task, limits, restarts - 1)
+                return self.ask(packed, limits, restarts - 1)
             return Answer(end.result, time.monotonic() - start)
 
     def _end_worker(self) -> None:
-        """End the worker at once, with its work and its descendants."""
+        """End the worker at once, with its task and its descendants."""
         with self._lock:
             process = self._worker
             self._worker = None
@@ -329,11 +336,11 @@ class Sandbox:
             process.end()
 
     def stop(self) -> None:
-        """End the worker for good: later work fails."""
+        """End the worker for good: later tasks fail."""
         self._stopped = True
         self._end_worker()
 
 
-def best_sandbox(idle: Sequence[Sandbox], task: Task) -> Sandbox:
-    """Return the last of the idle sandboxes that take a task at the least cost."""
-    return min(reversed(idle), key=lambda sandbox: sandbox.start_cost(task))
+def best_worker(idle: Sequence[LimitedWorker], packed: PackedTask) -> LimitedWorker:
+    """Return the last of the idle workers that take a task at the least cost."""
+    return min(reversed(idle), key=lambda worker: worker.start_cost(packed))

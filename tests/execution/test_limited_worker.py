@@ -21,9 +21,8 @@ from made_work import untimed
 from platforms import UNIX_PROCESSES
 from sentences import sentence
 
-from elmbench.execution.executors import Settings
-from elmbench.execution.executors import sandbox as sandbox_module
-from elmbench.execution.executors.sandbox import Sandbox, task_of
+from elmbench.execution.executors import Settings, limited_worker
+from elmbench.execution.executors.limited_worker import LimitedWorker, pack_task
 from elmbench.execution.processes import MARK, end_marked, lives
 from elmbench.specs.limits import Limits
 
@@ -32,22 +31,22 @@ TIMED_OUT = {"status": "timeout", "reason": "> 0.5 s", "limit": 0.5}
 
 
 @pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    """One sandbox for several tests: each finds it as another has left it."""
-    box = Sandbox(Settings(plugins=(str(PLUGIN),)))
+def shared() -> Iterator[LimitedWorker]:
+    """One worker for several tests: each finds it as another has left it."""
+    box = LimitedWorker(Settings(plugins=(str(PLUGIN),)))
     yield box
     box.stop()
 
 
 @pytest.fixture
-def fresh(plugin: str) -> Iterator[Sandbox]:
-    """A sandbox without a worker yet."""
-    box = Sandbox(Settings(plugins=(plugin,)))
+def fresh(plugin: str) -> Iterator[LimitedWorker]:
+    """A limited worker without a process yet."""
+    box = LimitedWorker(Settings(plugins=(plugin,)))
     yield box
     box.stop()
 
 
-def pid(box: Sandbox) -> int:
+def pid(box: LimitedWorker) -> int:
     assert box._worker is not None
     return int(box._worker.number)
 
@@ -101,17 +100,17 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_what_a_model_does_ends_its_own_cell(
-    sandbox: Sandbox, fits: Fits, model: str, reason: str
+    shared: LimitedWorker, fits: Fits, model: str, reason: str
 ) -> None:
-    result = run_in(sandbox, fits(model)[0])
+    result = run_in(shared, fits(model)[0])
     assert (result["status"], result["reason"][: len(reason)]) == ("failed", reason)
     for good in (fits("healthy")[0], fits("K-ELM", select=("published",))[0]):
-        result = run_in(sandbox, good)
+        result = run_in(shared, good)
         assert (result["status"], result["reason"]) == ("ok", "")
 
 
 def test_a_model_does_not_change_another_one_of_its_file(
-    fresh: Sandbox, fits: Fits
+    fresh: LimitedWorker, fits: Fits
 ) -> None:
     """A worker that has run code from outside serves one model of it only."""
     healthy = fits("healthy")
@@ -127,14 +126,16 @@ def test_a_model_does_not_change_another_one_of_its_file(
 
 
 def test_what_a_model_prints_does_not_get_in_the_way(
-    sandbox: Sandbox, fits: Fits
+    shared: LimitedWorker, fits: Fits
 ) -> None:
-    result = run_in(sandbox, fits("printing")[0])
+    result = run_in(shared, fits("printing")[0])
     assert (result["status"], result["reason"]) == ("ok", "")
 
 
 @pytest.mark.parametrize("model", ["stuck", "locking"])
-def test_a_model_that_hangs(fresh: Sandbox, log: Path, fits: Fits, model: str) -> None:
+def test_a_model_that_hangs(
+    fresh: LimitedWorker, log: Path, fits: Fits, model: str
+) -> None:
     """In compiled code, without or with the lock of the interpreter."""
     healthy = fits("healthy")[0]
     run_in(fresh, healthy)
@@ -148,20 +149,24 @@ def test_a_model_that_hangs(fresh: Sandbox, log: Path, fits: Fits, model: str) -
     assert run_in(fresh, healthy)["status"] == "ok"
 
 
-def test_a_worker_that_dies_between_two_cells(sandbox: Sandbox, fits: Fits) -> None:
+def test_a_worker_that_dies_between_two_cells(
+    shared: LimitedWorker, fits: Fits
+) -> None:
     healthy = fits("healthy")[0]
-    run_in(sandbox, healthy)
-    worker = pid(sandbox)
+    run_in(shared, healthy)
+    worker = pid(shared)
     os.kill(worker, signal.SIGKILL)
     assert ends(worker)
-    assert run_in(sandbox, healthy)["status"] == "ok"
+    assert run_in(shared, healthy)["status"] == "ok"
 
 
 # --- Before a fit
 # -----------------------------------------------------------------------------
 
 
-def test_loading_does_not_count(fresh: Sandbox, fits: Fits, tmp_path: Path) -> None:
+def test_loading_does_not_count(
+    fresh: LimitedWorker, fits: Fits, tmp_path: Path
+) -> None:
     """Starting, loading plug-ins and reading the data do not count as time of the work."""
     slow = tmp_path / "slow.py"
     slow.write_text(
@@ -176,13 +181,13 @@ def test_loading_does_not_count(fresh: Sandbox, fits: Fits, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("stall", ["import", "init", "params"])
 def test_a_plugin_that_stalls_before_its_fit_ends_its_own_cells(
-    fresh: Sandbox,
+    fresh: LimitedWorker,
     fits: Fits,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     stall: str,
 ) -> None:
-    monkeypatch.setattr(sandbox_module, "_LOADING", 0.5)
+    monkeypatch.setattr(limited_worker, "_LOADING", 0.5)
     monkeypatch.setenv("TEST_STALL", stall)
     if stall == "import":
         path = tmp_path / "endless.py"
@@ -190,7 +195,7 @@ def test_a_plugin_that_stalls_before_its_fit_ends_its_own_cells(
         fresh.settings = Settings(plugins=(*fresh.settings.plugins, str(path)))
     assert run_in(fresh, fits("slow-to-make")[0], Limits(0.5)) == TIMED_OUT
     # A model of the suite needs no plug-in, so it does not wait for one.
-    monkeypatch.setattr(sandbox_module, "_LOADING", 60.0)
+    monkeypatch.setattr(limited_worker, "_LOADING", 60.0)
     suite = fits("K-ELM", select=("published",))
     assert run_in(fresh, suite[0], Limits(seconds=60))["status"] == "ok"
 
@@ -207,7 +212,7 @@ def test_a_plugin_that_the_worker_cannot_load(
 ) -> None:
     path = tmp_path / "broken.py"
     path.write_text(plugin_text)
-    box = Sandbox(Settings(plugins=(str(path),)))
+    box = LimitedWorker(Settings(plugins=(str(path),)))
     result = run_in(box, fits("healthy")[0])
     box.stop()
     assert result["status"] == "failed"
@@ -218,7 +223,7 @@ def test_a_plugin_that_the_worker_cannot_load(
 # -----------------------------------------------------------------------------
 
 
-def test_memory_of_children_counts(fresh: Sandbox, fits: Fits) -> None:
+def test_memory_of_children_counts(fresh: LimitedWorker, fits: Fits) -> None:
     assert (
         run_in(fresh, fits("healthy")[0], Limits(memory=700_000_000))["status"] == "ok"
     )
@@ -235,7 +240,7 @@ def test_memory_of_children_counts(fresh: Sandbox, fits: Fits) -> None:
     [("forking", 20.0, "failed"), ("parent", 2.0, "timeout")],
 )
 def test_children_of_a_model(
-    fresh: Sandbox, fits: Fits, log: Path, model: str, seconds: float, status: str
+    fresh: LimitedWorker, fits: Fits, log: Path, model: str, seconds: float, status: str
 ) -> None:
     """A model may start processes of its own: they neither keep its cell from ending nor outlive
     it.
@@ -246,16 +251,18 @@ def test_children_of_a_model(
     assert result["status"] == status
 
 
-def test_a_pool_of_processes_that_a_library_keeps(sandbox: Sandbox, fits: Fits) -> None:
+def test_a_pool_of_processes_that_a_library_keeps(
+    shared: LimitedWorker, fits: Fits
+) -> None:
     """It is there for the next fit, and other models do not see it."""
     for model in ("pooling", "pooling", "healthy", "pooling"):
-        result = run_in(sandbox, fits(model)[0])
+        result = run_in(shared, fits(model)[0])
         assert (result["status"], result["reason"]) == ("ok", "")
 
 
 @pytest.mark.parametrize("end", ["another model", "stop", "worker dies", "unmarked"])
 def test_a_child_in_a_session_of_its_own(
-    fresh: Sandbox, fits: Fits, log: Path, end: str
+    fresh: LimitedWorker, fits: Fits, log: Path, end: str
 ) -> None:
     model, status = (
         ("orphaning", "failed") if end == "worker dies" else ("detaching", "ok")
@@ -295,11 +302,11 @@ def test_a_process_that_replaces_its_program_is_looked_at_again(
 
 OWNER = """
 import pickle, sys, time
-from elmbench.execution.executors.sandbox import Sandbox
+from elmbench.execution.executors.limited_worker import LimitedWorker
 from elmbench.execution.executors import Settings
 from elmbench.execution.processes import lives
 from elmbench.specs.limits import Limits
-Sandbox(Settings(plugins=tuple(sys.argv[2:]))).ask(pickle.loads(bytes.fromhex(sys.argv[1])), Limits())
+LimitedWorker(Settings(plugins=tuple(sys.argv[2:]))).ask(pickle.loads(bytes.fromhex(sys.argv[1])), Limits())
 time.sleep(3600)
 """
 STALLING = """
@@ -319,12 +326,12 @@ def test_nothing_outlives_an_owner_that_is_killed(
     if case == "stalls at import":
         plugins = [str(tmp_path / "stalling.py")]
         Path(plugins[0]).write_text(STALLING)
-    work = fits("detaching" if case == "detaching" else "locking")[0]
+    task = fits("detaching" if case == "detaching" else "locking")[0]
     words = [
         sys.executable,
         "-c",
         OWNER,
-        pickle.dumps(task_of(work, {})).hex(),
+        pickle.dumps(pack_task(task, {})).hex(),
         *plugins,
     ]
     with subprocess.Popen(words, stderr=subprocess.PIPE) as owner:
@@ -340,7 +347,7 @@ def test_nothing_outlives_an_owner_that_is_killed(
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_threads_reach_the_worker_and_stopping_ends_it(
-    fresh: Sandbox, fits: Fits, threads: int
+    fresh: LimitedWorker, fits: Fits, threads: int
 ) -> None:
     fresh.settings = replace(fresh.settings, blas_threads=threads)
     assert run_in(fresh, fits("healthy")[0])["status"] == "ok"
