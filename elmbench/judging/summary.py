@@ -10,16 +10,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from elmbench.evaluation.score_comparison import share_of_test_rows
-from elmbench.judging.measured_cells import Key, MeasuredCells, is_other_data
+from elmbench.judging.cell_verdicts import judge_cells, verdict_without_cells
+from elmbench.judging.measured_cells import Key, MeasuredCells
 from elmbench.judging.summary_line import COLUMNS, ROWS_OFF, SummaryLine
-from elmbench.judging.value_verdicts import Judgement, judge, run_means
+from elmbench.judging.value_verdicts import run_means
 from elmbench.judging.verdict_words import COMPLETE, NOT_MEASURED
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import Region, corrected_t_test
 from elmbench.results.cells import TEXT_TYPE, order_of
-from elmbench.specs.measures import FACTS, Measure
+from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.published import PublishedValue
 
 #: Columns of `summary.csv` that identify a published value.
 PUBLISHED_KEY = ["dataset", "model", "metric"]
@@ -153,14 +153,16 @@ def _line(
     """Return the line of a measure of a group."""
     resolved = measured.resolved
     dataset, model, select, reading = group
-    paper = resolved.published.get((dataset, model, measure.column))
+    published = resolved.published.get((dataset, model, measure.column))
     values = measured.values(group, measure)
     valid = values[~np.isnan(values)]
     of_run_means = resolved.spec.protocol.std == "of-run-means"
     spread = (
         run_means(values, measured.columns(group)["run"]) if of_run_means else valid
     )
-    judgement = _judge(group, measure, measured, ending=ending, paper=paper)
+    judgement = judge_cells(
+        group, measure, measured, ending=ending, published=published
+    )
     return SummaryLine(
         dataset=dataset,
         model=model,
@@ -170,8 +172,8 @@ def _line(
         mean=valid.mean() if len(valid) else None,
         std=spread.std(ddof=1) if len(spread) > 1 else None,
         n=len(values),
-        published=None if paper is None else _number(paper.value),
-        published_std=None if paper is None else _number(paper.std),
+        published=None if published is None else _number(published.value),
+        published_std=None if published is None else _number(published.std),
         verdict=judgement.verdict,
         ended=ending,
         runs=judgement.runs,
@@ -219,73 +221,15 @@ def _published_lines(measured: MeasuredCells) -> list[SummaryLine]:
                 n=0,
                 published=_number(published.value),
                 published_std=_number(published.std),
-                verdict=_verdict_without_cells(published, measured),
+                verdict=verdict_without_cells(published, measured),
                 ended=NOT_MEASURED,
             )
         )
     return lines
 
 
-def _verdict_without_cells(published: PublishedValue, measured: MeasuredCells) -> str:
-    """Return the verdict on a published value of a model that is never measured."""
-    if published.cited:
-        return "cited"
-    is_judged = measured.table.is_judged(Measure(published.metric))
-    return "no data" if is_judged and published.value is not None else ""
-
-
 def _number(value: SupportsFloat | None) -> float | None:
     return None if value is None else float(value)
-
-
-def _judge(
-    group: Key,
-    measure: Measure,
-    measured: MeasuredCells,
-    *,
-    ending: str,
-    paper: PublishedValue | None,
-) -> Judgement:
-    """Return the verdict on a published value and its evidence; an empty verdict if there is
-    nothing to judge.
-    """
-    table = measured.table
-    resolved = measured.resolved
-    if paper is None or paper.value is None or not table.is_judged(measure):
-        return Judgement("")
-    if paper.cited:
-        return Judgement("cited")
-    values = measured.values(group, measure)
-    if ending != COMPLETE or np.isnan(values).all():
-        return Judgement("no data")
-    columns = measured.columns(group)
-    runs = len(set(columns["run"].tolist()))
-    if not _is_comparable(group, measured):
-        return Judgement("not comparable", runs=runs)
-    if measure.metric in FACTS:
-        # No random draw changes a fact.
-        is_equal = values.mean() == float(paper.value)
-        return Judgement("reproduced" if is_equal else "differs", runs=runs)
-    dataset = group[0]
-    has_draws = table.has_runs and resolved.compares(dataset)
-    if not has_draws or is_other_data(columns):
-        return Judgement("not comparable", runs=runs)
-    value = measured.compared_value(group, measure)
-    return judge(value.draws, value.printed)._replace(runs=runs)
-
-
-def _is_comparable(group: Key, measured: MeasuredCells) -> bool:
-    """Return True if cells use the model, the parameters and all rows of the paper, and no reading
-    that leaks.
-    """
-    dataset, model, _, reading = group
-    resolved = measured.resolved
-    if resolved.stand_in(model, dataset) is not None:
-        return False
-    choices = resolved.file.paper.read_label(reading)
-    if any(choice.leaks for choice in choices):
-        return False
-    return not resolved.cuts(dataset)
 
 
 def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:

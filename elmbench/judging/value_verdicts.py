@@ -1,5 +1,5 @@
 """The rule of the verdicts: a published value against the prediction interval of our own runs
-(docs/verdicts.md).
+(docs/verdicts.md). `cell_verdicts` decides which values it applies to.
 """
 
 import math

@@ -1,4 +1,7 @@
-"""The parameters of a model, merged from everything that sets them."""
+"""The parameters of a model, merged from everything that sets them.
+
+Columns of an experiment file merge the levels of the file, and tasks merge the others.
+"""
 
 from collections.abc import Mapping
 from typing import Any

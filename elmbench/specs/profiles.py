@@ -3,7 +3,7 @@ their results.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -47,6 +47,10 @@ class Resolved:
     settings: Profile
     #: The readings with a value other than the default.
     readings: tuple[ChosenReading, ...] = ()
+    #: What later packages derive from this experiment once, by name: its kind of table.
+    derived: dict[str, Any] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def reading(self) -> str:

@@ -39,12 +39,24 @@ KINDS = {
 }
 
 
+#: The name of the kind of table in `Resolved.derived`.
+_TABLE = "kind of table"
+
+
 def kind_of_table(resolved: Resolved) -> TableKind:
-    """Return the kind of table of an experiment; raise ElmbenchError if there is none, or it does
-    not fit.
+    """Return the kind of table of an experiment, which is bound to it once; raise ElmbenchError if
+    there is none, or it does not fit.
 
     The error names the experiment file.
     """
+    if _TABLE not in resolved.derived:
+        resolved.derived[_TABLE] = _bind_kind(resolved)
+    table: TableKind = resolved.derived[_TABLE]
+    return table
+
+
+def _bind_kind(resolved: Resolved) -> TableKind:
+    """Return a new object of the kind of table of an experiment, which fits it."""
     from elmbench.registry.plugins import plugin_objects
 
     spec = resolved.spec
