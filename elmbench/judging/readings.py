@@ -136,32 +136,50 @@ def _common_cells(cells: pd.DataFrame, reading: Reading) -> Iterator[_CommonCell
     was run, if one besides the default was.
     """
     # Selecting lines of a frame takes many times as long as of its columns.
-    choice_of_cell = cells["reading"].to_numpy(object)
-    folds = list(zip(cells["run"].tolist(), cells["fold"].tolist(), strict=True))
     groups: Any = cells.groupby(["dataset", "model", "select"], sort=False).indices
     for (dataset, model, select), numbers in groups.items():
-        positions: dict[str, _Positions] = defaultdict(dict)
-        for number in numbers.tolist():
-            choice = choice_of_cell[number]
-            positions[choice][folds[number]] = number
-        if not {reading.default} < set(positions):
+        positions = _positions_by_choice(cells, numbers.tolist())
+        compares_choices = {reading.default} < set(positions)
+        if not compares_choices:
             continue
         choices = [choice for choice in reading.values if choice in positions]
         common_folds = _common_folds(positions.values())
-        runs = [run for run, _ in common_folds]
-        by_choice = [
-            [positions[choice][fold] for fold in common_folds] for choice in choices
-        ]
         yield _CommonCells(
             dataset=str(dataset),
             model=str(model),
             reading=reading,
             select=str(select),
             choices=choices,
-            runs=np.array(runs, dtype=np.int64),
+            runs=np.array([run for run, _ in common_folds], dtype=np.int64),
             cells=cells,
-            positions=np.array(by_choice, dtype=np.int64),
+            positions=_position_table(positions, choices, common_folds),
         )
+
+
+def _positions_by_choice(
+    cells: pd.DataFrame, numbers: Iterable[int]
+) -> dict[str, _Positions]:
+    """Return the positions of some cells by their value of the reading, run and fold."""
+    choices = cells["reading"].to_numpy(object)
+    runs = cells["run"].to_numpy()
+    folds = cells["fold"].to_numpy()
+    positions: dict[str, _Positions] = defaultdict(dict)
+    for number in numbers:
+        fold = (int(runs[number]), int(folds[number]))
+        positions[choices[number]][fold] = number
+    return positions
+
+
+def _position_table(
+    positions: Mapping[str, _Positions],
+    choices: Iterable[str],
+    folds: Iterable[_Fold],
+) -> NDArray[np.int64]:
+    """Return the positions of the cells, a row for each value of a reading, a column for each run
+    and fold.
+    """
+    rows = [[positions[choice][fold] for fold in folds] for choice in choices]
+    return np.array(rows, dtype=np.int64)
 
 
 def _common_folds(positions: Iterable[_Positions]) -> list[_Fold]:

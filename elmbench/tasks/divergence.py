@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.content import OPTIONAL
@@ -97,28 +98,34 @@ class DivergenceChoice(Choice):
         point, is never chosen. The result: `params`, `scores` (the divergences) and `seconds`.
         """
         parent = choice_result(self.given, inputs)
-        evaluation = inputs[self.evaluated[0]]
+        (key,) = self.evaluated
+        evaluation = inputs[key]
+        divergences = self._divergences(evaluation)
+        choice = {
+            "params": self.grid.candidates()[_largest_finite(divergences)],
+            "scores": divergences.tolist(),
+            "seconds": evaluation["seconds"],
+        }
+        return finish_result(choice, parent)
+
+    def _divergences(self, evaluation: Result) -> NDArray[np.float64]:
+        """Return the divergence of each candidate from a result of `Projections`."""
         if self.dcs is None:
-            values = np.array(evaluation["kde"])
-        else:
-            values = gaussian_divergence(
-                evaluation["means"], evaluation["variances"], self.dcs
-            )
-        finite = np.isfinite(values)
-        if not finite.any():
-            raise ElmbenchError(
-                f"none of {len(values)} candidates has a divergence that is finite",
-                expected="one that projects neither class onto a single point",
-                next_step="widen the grid, or choose with `criterion: score`",
-            )
-        params = self.grid.candidates()[
-            int(np.argmax(np.where(finite, values, -np.inf)))
-        ]
-        return finish_result(
-            {
-                "params": params,
-                "scores": values.tolist(),
-                "seconds": evaluation["seconds"],
-            },
-            parent,
+            return np.array(evaluation["kde"])
+        return gaussian_divergence(
+            evaluation["means"], evaluation["variances"], self.dcs
         )
+
+
+def _largest_finite(divergences: NDArray[np.float64]) -> int:
+    """Return the position of the largest finite divergence; raise ElmbenchError if none is
+    finite.
+    """
+    is_finite = np.isfinite(divergences)
+    if not is_finite.any():
+        raise ElmbenchError(
+            f"none of {len(divergences)} candidates has a divergence that is finite",
+            expected="one that projects neither class onto a single point",
+            next_step="widen the grid, or choose with `criterion: score`",
+        )
+    return int(np.argmax(np.where(is_finite, divergences, -np.inf)))

@@ -40,7 +40,6 @@ from elmbench.evaluation.stored_predictions import (
 )
 from elmbench.models.candidate_problem import fit_model
 from elmbench.registry import find_model
-from elmbench.registry.scorers import find_metric
 from elmbench.specs.grids import SearchGrid
 from elmbench.specs.protocol import BOOTSTRAP_632, TRAIN_ACCURACY, Split
 from elmbench.tasks import FIT_KIND
@@ -292,10 +291,10 @@ class Fit(FoldTask):
         problem = search.problem(data, choice["params"], context)
         decisions: list[HeldOutDecisions] = []
         for inner in search.problems(data, problem):
-            for _, j, outputs, _ in inner.outputs(find_metric("roc_auc")):
-                _, test = inner.folds[j]
+            for evaluated in inner.decision_values():
+                _, test = inner.folds[evaluated.fold]
                 fold = HeldOutDecisions(
-                    values=outputs,
+                    values=evaluated.outputs,
                     classes=positions_of_labels(inner.y[test], data.labels),
                     weights=inner.weights_of(test),
                 )

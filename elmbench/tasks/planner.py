@@ -250,19 +250,21 @@ class DatasetPlanner:
         self, run: int, fold: int, train_rows: int | None = None
     ) -> OuterFold:
         """Return an outer fold, of which a model learns at most `train_rows` rows."""
-        outer_protocol = self.protocol
-        targets = (
-            None
-            if self.dataset.name in outer_protocol.raw_targets
-            else outer_protocol.targets
+        name = self.dataset.name
+        has_raw_targets = name in self.protocol.raw_targets
+        fold_protocol = FoldProtocol(
+            scale=self.protocol.scale_of(name),
+            outer=self.split,
+            order=self.protocol.order,
+            targets=None if has_raw_targets else self.protocol.targets,
         )
-        protocol = FoldProtocol(
-            outer_protocol.scale_of(self.dataset.name),
-            self.split,
-            outer_protocol.order,
-            targets,
+        whole = OuterFold(
+            task=self.dataset.task,
+            dataset=self.dataset_ref(run),
+            protocol=fold_protocol,
+            run=run,
+            fold=fold,
         )
-        whole = OuterFold(self.dataset.task, self.dataset_ref(run), protocol, run, fold)
         if train_rows is None or train_rows >= whole.n_train:
             return whole
         return replace(whole, train_rows=train_rows)

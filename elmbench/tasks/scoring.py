@@ -3,6 +3,7 @@ each.
 """
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -63,11 +64,18 @@ class GridProblem(CandidateProblem):
         Raises MemoryError before any fit if one would need more than the limit.
         """
         if self.calibrates(metric):
-            metric = find_metric("roc_auc")
+            return self.decision_values()
         path = self._path_for(metric)
         return self._evaluations(
             path, lambda model, X: outputs_for(metric, model, X, self.labels)
         )
+
+    def decision_values(self) -> Iterator[Evaluated]:
+        """Yield the decision values of every candidate for the test rows of every fold; see
+        `outputs`.
+        """
+        # The area under the curve takes decision values.
+        return self.outputs(find_metric("roc_auc"))
 
     def _path_for(self, metric: Metric) -> str:
         """Return the name of the path whose outputs a metric takes; empty if there is none."""
@@ -144,33 +152,42 @@ def grid_scores(
     fit of the chosen one.
     """
     metric = find_metric(metric_name)
-    all_folds: list[FoldScores] = []
-    uncalibrated: dict[int, list[_Uncalibrated]] = {}
+    scores_of_folds: list[FoldScores] = []
+    uncalibrated: dict[int, list[_Uncalibrated]] = defaultdict(list)
     start_time = time.perf_counter()
-    for grid in problems:
-        calibrates = grid.calibrates(metric)
-        folds = [
-            FoldScores(metric, grid.y[test], grid.labels, len(grid.candidates))
-            for _, test in grid.folds
-        ]
-        for i, j, outputs, _ in grid.outputs(metric):
-            if not calibrates:
-                folds[j].add(i, outputs)
-                continue
-            _, test = grid.folds[j]
-            decisions = HeldOutDecisions(
-                values=outputs, classes=folds[j].true, weights=grid.weights_of(test)
-            )
-            part = _Uncalibrated(scores=folds[j], decisions=decisions)
-            uncalibrated.setdefault(i, []).append(part)
-        for fold in folds:
-            fold.finish()
-        all_folds += folds
-    for i, parts in uncalibrated.items():
-        _add_calibrated(candidate=i, folds=parts)
-    scores = np.column_stack([fold.scores for fold in all_folds])
+    for problem in problems:
+        scores_of_problem = _empty_scores(problem, metric)
+        if problem.calibrates(metric):
+            for candidate, part in _uncalibrated_parts(problem, scores_of_problem):
+                uncalibrated[candidate].append(part)
+        else:
+            _add_outputs(problem, metric, scores_of_problem)
+        scores_of_folds += scores_of_problem
+    for candidate, parts in uncalibrated.items():
+        _add_calibrated(candidate, parts)
+    scores = np.column_stack([fold.scores for fold in scores_of_folds])
     seconds = time.perf_counter() - start_time
     return scores, seconds
+
+
+def _empty_scores(problem: GridProblem, metric: Metric) -> list[FoldScores]:
+    """Return the scores of each fold of a grid, before any candidate is scored."""
+    n_candidates = len(problem.candidates)
+    test_parts = [test for _, test in problem.folds]
+    return [
+        FoldScores(metric, problem.y[test], problem.labels, n_candidates)
+        for test in test_parts
+    ]
+
+
+def _add_outputs(
+    problem: GridProblem, metric: Metric, scores_of_folds: list[FoldScores]
+) -> None:
+    """Score the outputs of every candidate on every fold of a grid."""
+    for evaluated in problem.outputs(metric):
+        scores_of_folds[evaluated.fold].add(evaluated.candidate, evaluated.outputs)
+    for fold in scores_of_folds:
+        fold.finish()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,6 +198,24 @@ class _Uncalibrated:
 
     scores: FoldScores
     decisions: HeldOutDecisions
+
+
+def _uncalibrated_parts(
+    problem: GridProblem, scores_of_folds: list[FoldScores]
+) -> Iterator[tuple[int, _Uncalibrated]]:
+    """Yield each candidate of a grid with its decision values on a fold."""
+    for evaluated in problem.decision_values():
+        fold_scores = scores_of_folds[evaluated.fold]
+        _, test = problem.folds[evaluated.fold]
+        decisions = HeldOutDecisions(
+            values=evaluated.outputs,
+            classes=fold_scores.true,
+            weights=problem.weights_of(test),
+        )
+        yield (
+            evaluated.candidate,
+            _Uncalibrated(scores=fold_scores, decisions=decisions),
+        )
 
 
 def _add_calibrated(candidate: int, folds: list[_Uncalibrated]) -> None:

@@ -17,6 +17,7 @@ from elmbench.specs.protocol import (
     LEAVE_ONE_OUT,
     OF_LEARNT_ROWS,
     SIZED,
+    Split,
 )
 from elmbench.specs.published import ALL, PublishedValue
 
@@ -101,49 +102,57 @@ def _parts(spec: Experiment, dataset: DatasetSpec, printed: Mapping[str, int]) -
     of the table's file unless it says that the paper has other rows.
     """
     outer = spec.protocol.outer
+    split = outer.split(dataset.name, dataset.task)
     has_public_rows = dataset.name not in spec.other_rows
-    all_rows = {dataset.public.instances} if has_public_rows else set()
-    if "instances" in printed:
-        all_rows.add(printed["instances"])
-    for pair in (("train", "test"), ("negatives", "positives")):
-        if set(pair) <= set(printed):
-            all_rows.add(printed[pair[0]] + printed[pair[1]])
+    public_rows = {dataset.public.instances} if has_public_rows else set()
+    all_rows = frozenset(public_rows | _printed_numbers_of_rows(printed))
     means_of = spec.published.means_of if spec.published else (1,)
     runs = frozenset((*means_of, outer.runs_of(dataset.name)))
-    split = outer.split(dataset.name, dataset.task)
     if split.folds > 1:
-        # Given and ordered folds need not test every row once.
-        tests_all = (
-            split.kind not in ("ordered-kfold", GIVEN, *BOOTSTRAPS)
-            and not split.version
-        )
-        tested = all_rows if tests_all else set()
         return Parts(
-            tested=frozenset(tested),
-            all_rows=frozenset(all_rows),
+            tested=all_rows if _tests_all_rows(split) else frozenset(),
+            all_rows=all_rows,
             folds=split.folds,
             known_folds=_has_known_folds(split.kind, split.folds, dataset),
             runs=runs,
         )
-    trained = {printed["train"]} if "train" in printed else set()
-    tested = {printed["test"]} if "test" in printed else set()
-    if split.kind == LEAVE_ONE_OUT:
-        tested = set(all_rows)
-    if has_public_rows:
-        public_parts = None
-        if split.kind in SIZED:
-            public_parts = part_sizes(split, dataset.public.instances)
-        elif split.kind == "official":
-            public_parts = dataset.public.split
-        if public_parts is not None:
-            trained.add(public_parts[0])
-            tested.add(public_parts[1])
-    return Parts(
-        tested=frozenset(tested),
-        trained=frozenset(trained),
-        all_rows=frozenset(all_rows),
-        runs=runs,
-    )
+    public_parts = _public_parts(split, dataset) if has_public_rows else None
+    tested = all_rows if split.kind == LEAVE_ONE_OUT else _printed_part(printed, "test")
+    trained = _printed_part(printed, "train")
+    if public_parts is not None:
+        n_train, n_test = public_parts
+        trained |= {n_train}
+        tested |= {n_test}
+    return Parts(tested=tested, trained=trained, all_rows=all_rows, runs=runs)
+
+
+def _printed_numbers_of_rows(printed: Mapping[str, int]) -> set[int]:
+    """Return the numbers of all rows of a data set that a paper prints, itself or as a sum."""
+    numbers = set()
+    for names in (("instances",), ("train", "test"), ("negatives", "positives")):
+        if all(name in printed for name in names):
+            numbers.add(sum(printed[name] for name in names))
+    return numbers
+
+
+def _printed_part(printed: Mapping[str, int], name: str) -> frozenset[int]:
+    """Return the printed number of the rows of a part; empty if it is not printed."""
+    return frozenset({printed[name]}) if name in printed else frozenset()
+
+
+def _tests_all_rows(split: Split) -> bool:
+    """Return True if the folds of a split test every row once; given and ordered folds need not."""
+    is_built_in = not split.version
+    return is_built_in and split.kind not in ("ordered-kfold", GIVEN, *BOOTSTRAPS)
+
+
+def _public_parts(split: Split, dataset: DatasetSpec) -> tuple[int, int] | None:
+    """Return the numbers of training and test rows of the public file; None if the split does not
+    determine them.
+    """
+    if split.kind in SIZED:
+        return part_sizes(split, dataset.public.instances)
+    return dataset.public.split if split.kind == "official" else None
 
 
 def _has_known_folds(kind: str, folds: int, dataset: DatasetSpec) -> bool:
