@@ -20,7 +20,7 @@ from elmbench.judging.claims import check_claims
 from elmbench.judging.measured_cells import MeasuredCells
 from elmbench.judging.summary import optimism, summarise
 from elmbench.report.build_table import build_table
-from elmbench.report.results import Results, results_of_table
+from elmbench.report.table_results import Results, results_of_table
 from elmbench.results.cells import (
     CELL_NAMES,
     LIMITS,

@@ -60,7 +60,9 @@ def task_from_spec(content: Content, spec: DatasetSpec | None = None) -> Task:
 def task_from_content(content: Content) -> Task:
     """Return the work of some content; common keys may be left out."""
     spec = toy_spec(content["dataset"]["name"]) if "dataset" in content else None
-    return task_from_spec({"given": None, "format": folds.FORMAT, **content}, spec)
+    return task_from_spec(
+        {"given": None, "format": folds.RESULT_FORMAT, **content}, spec
+    )
 
 
 def do(

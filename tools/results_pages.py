@@ -15,7 +15,7 @@ from elmbench.files import write_atomically
 from elmbench.report.documents import fill_document, update_documents
 from elmbench.report.papers import PaperResults, TableResults
 from elmbench.report.result_blocks import ResultBlocks
-from elmbench.report.results import Results
+from elmbench.report.table_results import Results
 from elmbench.report.writers.markdown import pipe_rows
 from elmbench.results.cells import TIMES
 from elmbench.results.folders import ResultsDirs

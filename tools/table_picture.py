@@ -5,7 +5,7 @@ from html import escape
 from pathlib import Path
 
 from elmbench.judging.verdict_words import SIGNS
-from elmbench.report.results import Results
+from elmbench.report.table_results import Results
 from elmbench.tables.result_table import Entry
 
 #: The committed picture.

@@ -4,6 +4,6 @@
 from elmbench.cli.app import main
 
 # The commands register themselves, in the order in which `elmbench --help` lists them.
-from elmbench.cli import run, compare, specs, results, data
+from elmbench.cli import run, compare, specs, result_commands, data
 
-__all__ = ["compare", "data", "main", "results", "run", "specs"]
+__all__ = ["compare", "data", "main", "result_commands", "run", "specs"]

@@ -17,9 +17,9 @@ from elmbench.judging.published_values import counts_text
 from elmbench.judging.rank_statistics import compare_models, draw_critical_differences
 from elmbench.judging.verdict_words import VERDICTS
 from elmbench.lazy import load
+from elmbench.report.checked_prints import CheckedPrint, summary_text
 from elmbench.report.papers import PaperResults, TableResults
-from elmbench.report.print_checks import CheckedPrint, summary_text
-from elmbench.report.results import Results
+from elmbench.report.table_results import Results
 from elmbench.report.verdict_sentences import (
     MEASURE_COLUMNS,
     measure_legend,

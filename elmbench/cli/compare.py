@@ -41,7 +41,7 @@ from elmbench.files import check_folder, check_outputs
 if TYPE_CHECKING:
     from elmbench.comparison.request import ComparisonRequest
     from elmbench.execution.executors import Executor
-    from elmbench.report.results import Results
+    from elmbench.report.table_results import Results
     from elmbench.runs.prepare import PreparedRun, RunOptions
 
 

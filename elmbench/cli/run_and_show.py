@@ -15,7 +15,7 @@ from elmbench.errors import amount
 
 if TYPE_CHECKING:
     from elmbench.execution.executors import Executor
-    from elmbench.report.results import Results
+    from elmbench.report.table_results import Results
     from elmbench.runs.prepare import PreparedRun
 
 T = TypeVar("T")
@@ -80,12 +80,12 @@ def run_cells(
 
 def _show(results: Sequence[Results], prepared: PreparedRun) -> None:
     """Print the tables of a run: the part that it was about, or all of it as JSON."""
-    from elmbench.report.results import part_of
+    from elmbench.report.table_results import part_of
     from elmbench.specs.profiles import COMPARE
     from elmbench.tables.result_table import CONCLUSION
 
     if state.as_json:
-        from elmbench.report.results import records
+        from elmbench.report.table_results import records
 
         state.emit(
             [

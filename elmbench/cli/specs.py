@@ -79,6 +79,7 @@ def _claims() -> Iterator[dict[str, Any]]:
 
 
 def _experiments() -> Iterator[dict[str, Any]]:
+    """Yield each table, with its missing data and its committed outcome."""
     from elmbench.datasets.find import MissingDatasets
     from elmbench.specs.catalogue import load_catalogue
     from elmbench.specs.outcomes import read_outcomes
@@ -98,6 +99,7 @@ def _experiments() -> Iterator[dict[str, Any]]:
 
 
 def _datasets() -> Iterator[dict[str, Any]]:
+    """Yield each data set with its task and its size."""
     from elmbench.specs.datasets import load_dataset_specs
 
     for spec in load_dataset_specs().values():
@@ -106,6 +108,7 @@ def _datasets() -> Iterator[dict[str, Any]]:
 
 
 def _models() -> Iterator[dict[str, Any]]:
+    """Yield each model of the registry."""
     from elmbench.registry import TASKS, registry
 
     for entry in registry().values():

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.model_order import rank_models
-from elmbench.report.results import Results
+from elmbench.report.table_results import Results
 
 
 @dataclass(frozen=True)

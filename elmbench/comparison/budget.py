@@ -174,7 +174,7 @@ class _Race:
         chosen = {DUMMY, *self._that_can_end(models, run, n_rows)}
         # At first, each model that ends has a result; later, models share the rows of a fold.
         order = _by_model(run) if n_rows == self.steps[0] else _by_fold(run)
-        run.todo = _todo_of_cells(run, [cell for cell in order if cell.model in chosen])
+        run.todo = _keys_to_do(run, [cell for cell in order if cell.model in chosen])
         if run.todo and time.monotonic() < self.options.until:
             self.carry_out(run)
         return self._note_ended(run, n_rows)
@@ -307,8 +307,8 @@ def _by_fold(run: PreparedRun) -> list[Cell]:
     return sorted(plan.cells, key=lambda cell: (cell.dataset, cell.run, cell.fold))
 
 
-def _todo_of_cells(run: PreparedRun, cells: Iterable[Cell]) -> list[str]:
-    """Return the tasks to run for these cells, in their order."""
+def _keys_to_do(run: PreparedRun, cells: Iterable[Cell]) -> list[str]:
+    """Return the keys of the tasks to run for these cells, in their order."""
     tasks = chain.from_iterable(needed_tasks(cell.key, run.tasks) for cell in cells)
     todo = set(run.todo)
     return [key for key in dict.fromkeys(task.key for task in tasks) if key in todo]

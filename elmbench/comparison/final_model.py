@@ -27,7 +27,7 @@ from elmbench.evaluation.splits import Indices, folds_of, order_rows
 from elmbench.models.base.probabilities import WithProbabilities
 from elmbench.models.candidate_problem import weight_argument
 from elmbench.registry import find_model, model_version
-from elmbench.report.results import Results
+from elmbench.report.table_results import Results
 from elmbench.runs.prepare import PreparedRun
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.protocol import Split

@@ -11,8 +11,8 @@ from elmbench.datasets.load import load_from_spec
 from elmbench.evaluation.model_order import rank_models
 from elmbench.files import write_atomically
 from elmbench.report.result_files import IMPORTANCE, has_cells
-from elmbench.report.results import Results
 from elmbench.report.site.pages import comparison_html
+from elmbench.report.table_results import Results
 from elmbench.results.cells import write_frame
 from elmbench.results.predictions_file import predictions_frame
 from elmbench.runs.prepare import PreparedRun

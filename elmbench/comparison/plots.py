@@ -9,7 +9,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.evaluation.model_order import rank_models
 from elmbench.evaluation.score_comparison import share_of_test_rows
 from elmbench.numerics.significance import Region, corrected_t_test
-from elmbench.report.results import Results
+from elmbench.report.table_results import Results
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.tables.drawing import MEAN_COLOUR, plot_scores, words_for
 

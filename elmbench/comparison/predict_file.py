@@ -11,7 +11,7 @@ from elmbench.comparison.saved_models import load
 from elmbench.datasets.dataset import Columns
 from elmbench.datasets.sources.file import FileSource, header_of, read_user_file
 from elmbench.datasets.table import Table, few
-from elmbench.datasets.values import as_read
+from elmbench.datasets.user_files.values import as_read
 from elmbench.errors import ElmbenchError, first_line
 
 #: The kinds of the columns of sparse rows, which have no names.

@@ -12,7 +12,7 @@ from elmbench.comparison.plots import Kind, plot
 from elmbench.errors import messages_for_python
 from elmbench.evaluation.model_order import rank_models
 from elmbench.registry.plugins import loaded_plugins
-from elmbench.report.results import Results
+from elmbench.report.table_results import Results
 from elmbench.results.predictions_file import predictions_frame
 from elmbench.runs.prepare import PreparedRun
 from elmbench.tables.result_table import ResultTable

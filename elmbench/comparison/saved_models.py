@@ -19,7 +19,7 @@ _COMPUTING = ("elmbench.models.", "elmbench.numerics.")
 #: Further types and functions of saved models that skops does not trust by itself. Functions are
 #: named one by one: a model calls them with arguments from its file.
 _PARTS = (
-    "elmbench.datasets.values.as_read",
+    "elmbench.datasets.user_files.values.as_read",
     "elmbench.numerics.nodes.hidden_layer.hidden_layer",
     "elmbench.numerics.nodes.hidden_layer.node_outputs",
     "elmbench.evaluation.preprocessing.DateFeatures",

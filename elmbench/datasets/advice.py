@@ -13,9 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from elmbench.datasets.number_text import number_with_unit
 from elmbench.datasets.sources.file import TARGETS
 from elmbench.datasets.table import Table, few, is_missing, to_numbers
+from elmbench.datasets.user_files.number_text import number_with_unit
 from elmbench.errors import amount, option, wording
 from elmbench.specs.datasets import RowColumns
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from elmbench.datasets.advice import split_warnings, warnings_of
 from elmbench.datasets.dataset import TEXT_FEATURES
-from elmbench.datasets.dates import date_format, dates_in
 from elmbench.datasets.faults import (
     MOST_DIFFERENT,
     DescribedRows,
@@ -19,8 +18,7 @@ from elmbench.datasets.faults import (
     missing_columns,
     stays_sparse,
 )
-from elmbench.datasets.number_text import looks_numeric
-from elmbench.datasets.prepare import category_order
+from elmbench.datasets.preparation_steps import category_order
 from elmbench.datasets.sources.base import hashes_of
 from elmbench.datasets.sources.file import (
     FileSource,
@@ -31,6 +29,8 @@ from elmbench.datasets.sources.file import (
 )
 from elmbench.datasets.table import Table, few, is_missing, label_word, to_numbers
 from elmbench.datasets.user_data import LocalFile, UserData, local_file, name_of
+from elmbench.datasets.user_files.dates import date_format, dates_in
+from elmbench.datasets.user_files.number_text import looks_numeric
 from elmbench.errors import ElmbenchError, shortened, wording
 from elmbench.specs.datasets import DatasetSpec, RowColumns, Shape
 from elmbench.specs.datasets.sources import FileOptions

@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from elmbench.datasets.number_text import looks_numeric
 from elmbench.datasets.table import (
     Table,
     few,
@@ -20,6 +19,7 @@ from elmbench.datasets.table import (
     to_numbers,
 )
 from elmbench.datasets.user_data import UserData
+from elmbench.datasets.user_files.number_text import looks_numeric
 from elmbench.errors import amount, option, wording
 from elmbench.numerics.arrays import LARGEST
 from elmbench.specs.protocol import LearningTask

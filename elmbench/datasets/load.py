@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from elmbench.datasets.dataset import Columns, Dataset, array_checksum, differences
 from elmbench.datasets.find import find_source
-from elmbench.datasets.prepare import (
+from elmbench.datasets.preparation_steps import (
     check_numeric,
     check_shape,
     code_target,
@@ -29,7 +29,7 @@ from elmbench.datasets.sources.base import (
 )
 from elmbench.datasets.sources.file import FileSource, take_row_columns
 from elmbench.datasets.table import Table
-from elmbench.datasets.values import as_read
+from elmbench.datasets.user_files.values import as_read
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.files import WriteError, cache_folder, read_json, write_atomically
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs

@@ -20,12 +20,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from elmbench.datasets.arff_files import read_arff, read_sparse_arff
-from elmbench.datasets.parquet_columns import read_columns
 from elmbench.datasets.table import MOST_COLUMNS, Table, few, target_of
-from elmbench.datasets.text_files import PUBLIC, ChooseTarget, read_text
 from elmbench.datasets.unpacking import check_members, check_size, read_limited
-from elmbench.datasets.workbooks import read_workbook
+from elmbench.datasets.user_files.arff_files import read_arff, read_sparse_arff
+from elmbench.datasets.user_files.parquet_columns import read_columns
+from elmbench.datasets.user_files.text_files import PUBLIC, ChooseTarget, read_text
+from elmbench.datasets.user_files.workbooks import read_workbook
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.specs.datasets.sources import FileOptions
 

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets.missing_words import present_words
+from elmbench.datasets.user_files.missing_words import present_words
 from elmbench.errors import ElmbenchError
 from elmbench.files import replace_file
 

@@ -42,7 +42,7 @@ else:
     preprocessing = LazyModule("elmbench.evaluation.preprocessing")
 
 #: Increase this when the meaning of stored results changes, but nothing else in their keys does.
-FORMAT = 1
+RESULT_FORMAT = 1
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class OuterFold:
     protocol: FoldProtocol
     run: int
     fold: int
-    format: int = FORMAT
+    format: int = RESULT_FORMAT
     train_rows: int | None = field(default=None, metadata=OPTIONAL)
 
     @property

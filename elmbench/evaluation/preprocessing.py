@@ -26,8 +26,8 @@ from sklearn.preprocessing import (
 )
 
 from elmbench.datasets.dataset import TEXT_FEATURES
-from elmbench.datasets.dates import date_parts, first_date, varying_parts
-from elmbench.datasets.values import as_read
+from elmbench.datasets.user_files.dates import date_parts, first_date, varying_parts
+from elmbench.datasets.user_files.values import as_read
 from elmbench.errors import ElmbenchError
 
 if TYPE_CHECKING:

@@ -187,7 +187,7 @@ _FORMS: dict[str, type[_Form]] = {
 }
 
 
-def content_of(line: bytes) -> Any:
+def content_of_line(line: bytes) -> Any:
     """Return the content of a line of the log with the right checksum; None if it does not have the
     form of its kind.
     """

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 #: Format of the records. Increase it when this version cannot read the records of the version
 #: before, or the reverse.
-FORMAT = 3
+STORE_FORMAT = 3
 #: The beginning of the reason why a task fails whose search has failed.
 SEARCH_FAILED = "the search before it: "
 _HASH = 64
@@ -128,12 +128,12 @@ class Store:
         files = []
         for name in names:
             match = _FILE.fullmatch(name)
-            if match and int(match[2]) == FORMAT:
+            if match and int(match[2]) == STORE_FORMAT:
                 files.append(self.folder / name)
             elif match:
                 remedy = (
                     "Update elmbench"
-                    if int(match[2]) > FORMAT
+                    if int(match[2]) > STORE_FORMAT
                     else "Run again: its results are computed again"
                 )
                 text = (
@@ -141,7 +141,9 @@ class Store:
                     "elmbench reads"
                 )
                 warnings.warn(
-                    f"{text} format {FORMAT}. {remedy}", ElmbenchWarning, stacklevel=2
+                    f"{text} format {STORE_FORMAT}. {remedy}",
+                    ElmbenchWarning,
+                    stacklevel=2,
                 )
         return files
 
@@ -166,11 +168,11 @@ class Store:
         """Return the content of a line with the right hash; None if it does not have the form of
         its kind, which is checked once.
         """
-        from elmbench.execution.records import content_of
+        from elmbench.execution.records import content_of_line
 
         if line[:_HASH] in self._valid:
             return json.loads(line[_HASH + 1 :].partition(b" ")[2])
-        content = content_of(line)
+        content = content_of_line(line)
         if content is not None:
             self._valid.add(line[:_HASH])
         return content
@@ -205,7 +207,7 @@ class Store:
         number = max((int(name[1]) for name in names if name), default=0) + 1
         path = (
             self.folder
-            / f"{number:06d}-{process_name()}-{secrets.token_hex(4)}.v{FORMAT}.log"
+            / f"{number:06d}-{process_name()}-{secrets.token_hex(4)}.v{STORE_FORMAT}.log"
         )
         try:
             self.folder.mkdir(parents=True, exist_ok=True)

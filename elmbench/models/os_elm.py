@@ -78,13 +78,13 @@ class _OSELM(HiddenNodesMixin):
         self.n_seen_ += n_rows
 
     def _learn_first_block(self, H: Array, T: Array) -> None:
-        """Learn eqs. (5) and (6) with a ridge."""
+        """Set P and beta to their first values, by eqs. (5) and (6), with a ridge in the inverse."""
         ridge = 1.0 / float(self.C)
         self.P_ = RidgeSystem(H.T @ H, ridge).inverse()
         self.beta_ = self.P_ @ (H.T @ T)
 
     def _learn_later_rows(self, X: Rows, T: Array, scale: Array | None) -> None:
-        """Learn eqs. (7) and (8), block by block."""
+        """Update P and beta by eqs. (7) and (8), block by block."""
         is_symmetric = self.start == "ridge"
         step = update_symmetric if is_symmetric else update_as_printed
         n_rows = X.shape[0]
@@ -100,7 +100,8 @@ class _OSELM(HiddenNodesMixin):
             self.beta_ = beta
 
     def _extend_first_block(self, H: Array, T: Array) -> None:
-        """Learn eqs. (5) and (6) with the pseudo-inverse from the first block and further rows.
+        """Set P and beta by eqs. (5) and (6), with the pseudo-inverse, from the first block and further
+        rows.
 
         A pseudo-inverse of fewer rows than nodes has directions that no later step can add, so the
         block grows until it has `initial_batch` rows.

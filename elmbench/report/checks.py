@@ -23,7 +23,7 @@ from elmbench.report.papers import (
     without_ci,
 )
 from elmbench.report.result_files import rewrite_results
-from elmbench.report.results import records
+from elmbench.report.table_results import records
 from elmbench.results.cells import read_cells
 from elmbench.results.folders import (
     FigureFormat,

@@ -13,7 +13,7 @@ from elmbench.judging.table_measures import (
     compare_values,
     rows_of,
 )
-from elmbench.report.results import Results
+from elmbench.report.table_results import Results
 from elmbench.report.verdict_sentences import distance_with_unit, median_text
 from elmbench.specs.measures import Measure
 from elmbench.specs.papers import PooledMeasures, QuotedValue, ShortSentence

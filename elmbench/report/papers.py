@@ -30,8 +30,8 @@ from elmbench.judging.table_verdicts import TableVerdict, judge_table, main_verd
 from elmbench.judging.verdict_words import JUDGED, VERDICTS, verdict_list
 from elmbench.numerics.significance import holm
 from elmbench.report.in_short import in_short
-from elmbench.report.results import Results
 from elmbench.report.shown_results import shown_results
+from elmbench.report.table_results import Results
 from elmbench.report.verdict_sentences import answer_sentence, table_sentence
 from elmbench.results import group_by
 from elmbench.results.folders import ResultsDirs

@@ -16,9 +16,9 @@ from elmbench.judging.published_values import count_own_runs_inside
 from elmbench.judging.table_measures import rows_of as measured_rows
 from elmbench.judging.table_verdicts import TableVerdict
 from elmbench.judging.verdict_words import SIGNS, VERDICTS
+from elmbench.report.checked_prints import check_prints, summary_text
 from elmbench.report.papers import PaperResults, TableResults, read_papers
-from elmbench.report.print_checks import check_prints, summary_text
-from elmbench.report.results import Results
+from elmbench.report.table_results import Results
 from elmbench.report.verdict_sentences import (
     STATE_SIGNS,
     distance_text,

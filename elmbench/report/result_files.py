@@ -10,7 +10,7 @@ import pandas as pd
 from elmbench.errors import ElmbenchError, ElmbenchWarning, amount, first_line
 from elmbench.execution.store import Store
 from elmbench.files import encode_text, write_atomically
-from elmbench.report.results import (
+from elmbench.report.table_results import (
     CELLS,
     Results,
     in_order,

@@ -27,7 +27,7 @@ from elmbench.execution.executors import Executor, Settings, executor_of
 from elmbench.files import RESULTS_DIR, open_standard_streams
 from elmbench.registry.plugins import load_address
 from elmbench.report.result_files import write_results
-from elmbench.report.results import Results
+from elmbench.report.table_results import Results
 from elmbench.runs.prepare import PreparedRun, RunOptions, prepare_run
 from elmbench.runs.user_specs import add_specs, load_plugins
 from elmbench.specs.limits import parse_limits

@@ -10,7 +10,7 @@ import pandas as pd
 
 from elmbench.errors import ElmbenchError, messages_for_python
 from elmbench.files import RESULTS_DIR, real_path
-from elmbench.report.results import Results, results_of_table
+from elmbench.report.table_results import Results, results_of_table
 from elmbench.runs.user_specs import add_spec_dir
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.profiles import COMPARE, find_resolved

@@ -26,7 +26,7 @@ from sklearn.utils import check_random_state
 
 from elmbench.evaluation.content import FLAT, content_name
 from elmbench.evaluation.folds import (
-    FORMAT,
+    RESULT_FORMAT,
     DatasetRef,
     labels_of,
     load_rows,
@@ -88,7 +88,7 @@ class Correlation(Task):
     grid: SearchGrid = field(metadata=FLAT)
     draws: dict[str, int]
     dcs: str = "corrected"
-    format: int = FORMAT
+    format: int = RESULT_FORMAT
 
     def seconds(self) -> float:
         n = self.dataset.n_rows

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elmbench.evaluation.content import OPTIONAL
-from elmbench.evaluation.folds import FORMAT, DatasetRef, load_rows, split_of_rows
+from elmbench.evaluation.folds import (
+    RESULT_FORMAT,
+    DatasetRef,
+    load_rows,
+    split_of_rows,
+)
 from elmbench.evaluation.splits import outer_parts
 from elmbench.specs.measures import PARTS
 from elmbench.specs.protocol import Split
@@ -29,7 +34,7 @@ class Description(Task):
 
     task: str
     dataset: DatasetRef
-    format: int = FORMAT
+    format: int = RESULT_FORMAT
     outer: Split | None = field(default=None, metadata=OPTIONAL)
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:

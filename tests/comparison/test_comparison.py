@@ -25,7 +25,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.evaluation.folds import fold_data
 from elmbench.evaluation.score_comparison import share_of_test_rows
 from elmbench.evaluation.splits import outer_parts
-from elmbench.report.results import results_of_table
+from elmbench.report.table_results import results_of_table
 from elmbench.runs.execute import execute
 from elmbench.runs.prepare import PreparedRun, RunOptions
 from elmbench.specs import datasets

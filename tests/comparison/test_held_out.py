@@ -22,7 +22,7 @@ from elmbench.evaluation.folds import fold_data
 from elmbench.execution.store import Store
 from elmbench.registry.scorers import find_metric
 from elmbench.report.result_files import write_results
-from elmbench.report.results import Results
+from elmbench.report.table_results import Results
 from elmbench.runs.execute import execute
 from elmbench.runs.prepare import PreparedRun, RunOptions
 from elmbench.tasks.base import Context

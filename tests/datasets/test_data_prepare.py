@@ -15,7 +15,7 @@ from loopback import toy as toy_content
 from pydantic import TypeAdapter
 
 from elmbench.datasets.load import load_dataset
-from elmbench.datasets.prepare import category_order, prepare_dataset
+from elmbench.datasets.preparation_steps import category_order, prepare_dataset
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpecs

@@ -18,9 +18,9 @@ from sentences import pattern, sentence
 from elmbench.datasets import text_files, unpacking, workbooks
 from elmbench.datasets.description import describe
 from elmbench.datasets.load import load_from_spec
-from elmbench.datasets.parquet_columns import read_columns
 from elmbench.datasets.table import MOST_COLUMNS
 from elmbench.datasets.user_data import UserData
+from elmbench.datasets.user_files.parquet_columns import read_columns
 from elmbench.errors import ElmbenchError
 
 OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}

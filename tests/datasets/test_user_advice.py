@@ -15,9 +15,9 @@ from user_files import described, loaded
 
 from elmbench.datasets import advice
 from elmbench.datasets.advice import warnings_of
-from elmbench.datasets.dates import read_dates, span
 from elmbench.datasets.load import identify, load_from_spec
 from elmbench.datasets.table import Table
+from elmbench.datasets.user_files.dates import read_dates, span
 from elmbench.errors import ElmbenchError
 
 N = 120

@@ -29,7 +29,7 @@ def test_the_same_in_every_process(hash_seed: str) -> None:
 
 
 def test_they_stay_what_they_are() -> None:
-    """A change of these makes every stored result another one: then `FORMAT` of the plan must
+    """A change of these makes every stored result another one: then `RESULT_FORMAT` of the folds must
     rise.
     """
     assert integer_seed("split", "wdbc", 0) == 1954973950

@@ -21,7 +21,7 @@ from elmbench.errors import ElmbenchError, ElmbenchWarning
 from elmbench.execution.store import Store
 from elmbench.files import WriteError
 from elmbench.report.result_files import write_results
-from elmbench.report.results import results_of_table
+from elmbench.report.table_results import results_of_table
 from elmbench.specs.profiles import Resolved
 from elmbench.tables import base
 from elmbench.tables.precision_recall import PrecisionRecallTable

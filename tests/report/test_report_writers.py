@@ -19,7 +19,7 @@ from sentences import sentence
 
 from elmbench.judging.published_values import counts_text, verdict_counts
 from elmbench.judging.verdict_words import SIGNS, VERDICTS
-from elmbench.report.results import Results
+from elmbench.report.table_results import Results
 from elmbench.report.writers.html import html
 from elmbench.report.writers.latex import latex, tex
 from elmbench.report.writers.markdown import literal, markdown

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import elmbench
-from elmbench.report.results import Results
+from elmbench.report.table_results import Results
 
 
 def run_own_table(folder: Path, table: str, plugin: str = "") -> Results:

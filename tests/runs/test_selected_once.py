@@ -16,7 +16,7 @@ from sklearn.model_selection import (
 
 import elmbench
 from elmbench.numerics.seeds import integer_seed
-from elmbench.report.results import Results
+from elmbench.report.table_results import Results
 
 CANDIDATES = [1e-6, 1e-4, 1e-2, 1.0, 100.0]
 TABLE = """

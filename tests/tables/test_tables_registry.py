@@ -31,7 +31,7 @@ from elmbench.judging.measured_cells import MeasuredCells
 from elmbench.judging.summary import summarise
 from elmbench.registry import plugins
 from elmbench.report.result_files import write_results
-from elmbench.report.results import results_of_table
+from elmbench.report.table_results import results_of_table
 from elmbench.report.writers.html import html
 from elmbench.report.writers.latex import latex
 from elmbench.report.writers.markdown import markdown

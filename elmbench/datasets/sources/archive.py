@@ -139,7 +139,7 @@ class ArchiveSource(NetworkSource):
         """Return the rows of a text file of columns, with labels appended if they are in another
         file.
         """
-        from elmbench.datasets.text_files import PUBLIC_ROWS, read_text
+        from elmbench.datasets.user_files.text_files import PUBLIC_ROWS, read_text
 
         if self.separator == "space":
             lines = [b",".join(line.split()) for line in lines]

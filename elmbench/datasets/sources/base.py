@@ -1,5 +1,5 @@
 """The base classes of the kinds of source, and downloads by pooch, with errors that name the next
-command.
+command. `elmbench.specs.datasets.sources.BUILT_IN` lists each kind.
 
 The modules of this package but `file` import numpy, and modules that need it, in their methods, so
 that listings of data sets are fast.

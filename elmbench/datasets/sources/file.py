@@ -16,11 +16,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from pydantic import Field
 
-from elmbench.datasets.dates import dates_in, read_dates, span
-from elmbench.datasets.missing_words import present_words, without_missing_words
 from elmbench.datasets.part_files import COMPRESSIONS, FORMATS
 from elmbench.datasets.parts import join_parts
-from elmbench.datasets.prepare import category_order
+from elmbench.datasets.preparation_steps import category_order
 from elmbench.datasets.readers import form_of, read_table
 from elmbench.datasets.sources.base import (
     Source,
@@ -39,7 +37,12 @@ from elmbench.datasets.table import (
     label_words,
     to_numbers,
 )
-from elmbench.datasets.values import with_numbers
+from elmbench.datasets.user_files.dates import dates_in, read_dates, span
+from elmbench.datasets.user_files.missing_words import (
+    present_words,
+    without_missing_words,
+)
+from elmbench.datasets.user_files.values import with_numbers
 from elmbench.errors import ElmbenchError, closest, first_line, wording
 from elmbench.specs.datasets import RowColumns
 from elmbench.specs.datasets.sources import FileOptions

@@ -12,7 +12,7 @@ from elmbench.judging.rank_statistics import (
     compare_models,
     draw_critical_differences,
 )
-from elmbench.report.results import Results
+from elmbench.report.table_results import Results
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.profiles import Resolved
 from elmbench.tables.drawing import (

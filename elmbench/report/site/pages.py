@@ -19,7 +19,6 @@ from elmbench.report.build_table import grids_of
 from elmbench.report.legend import legend_of
 from elmbench.report.notes import optimism_notes
 from elmbench.report.papers import PaperResults, TableResults
-from elmbench.report.results import Results
 from elmbench.report.site.charts import comparison_charts, rank_diagram, rank_diagrams
 from elmbench.report.site.verdict_parts import (
     ALL_SIGNS,
@@ -35,6 +34,7 @@ from elmbench.report.site.verdict_parts import (
     tables_without_verdict,
     with_powers,
 )
+from elmbench.report.table_results import Results
 from elmbench.report.verdict_sentences import (
     MEASURE_COLUMNS,
     measure_legend,

@@ -10,7 +10,7 @@ from elmbench.judging.claim_outcomes import ClaimOutcome
 from elmbench.judging.table_verdicts import TableVerdict
 from elmbench.judging.verdict_words import COMPARED, SIGNS
 from elmbench.report.papers import PaperResults
-from elmbench.report.results import Results
+from elmbench.report.table_results import Results
 from elmbench.report.verdict_sentences import (
     STATE_SIGNS,
     distance_text,

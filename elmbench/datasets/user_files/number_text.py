@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets.missing_words import is_missing_word
 from elmbench.datasets.table import is_missing
+from elmbench.datasets.user_files.missing_words import is_missing_word
 
 #: A column with at least this share of numbers is a column of numbers.
 MOSTLY = 0.8

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elmbench.datasets.number_text import (
+from elmbench.datasets.table import Table
+from elmbench.datasets.user_files.number_text import (
     NUMBERS,
     SAMPLE,
     looks_numeric,
     parse_number,
 )
-from elmbench.datasets.table import Table
 from elmbench.errors import ElmbenchError, wording
 
 #: The beginning of a number of four digits or more without a separator of thousands.

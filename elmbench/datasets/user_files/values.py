@@ -13,16 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets.dates import Dates, dates_in
-from elmbench.datasets.decimal_mark import assumed_mark_warnings, detect_decimal_mark
-from elmbench.datasets.missing_words import present_words, without_missing_words
-from elmbench.datasets.number_text import (
-    MOSTLY,
-    looks_numeric,
-    normalized,
-    parse_number,
-    sample_words,
-)
 from elmbench.datasets.table import (
     Table,
     category_word,
@@ -32,6 +22,22 @@ from elmbench.datasets.table import (
     label_word,
     spelled,
     to_frame,
+)
+from elmbench.datasets.user_files.dates import Dates, dates_in
+from elmbench.datasets.user_files.decimal_mark import (
+    assumed_mark_warnings,
+    detect_decimal_mark,
+)
+from elmbench.datasets.user_files.missing_words import (
+    present_words,
+    without_missing_words,
+)
+from elmbench.datasets.user_files.number_text import (
+    MOSTLY,
+    looks_numeric,
+    normalized,
+    parse_number,
+    sample_words,
 )
 from elmbench.errors import ElmbenchError, wording
 

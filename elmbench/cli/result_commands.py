@@ -174,8 +174,8 @@ def table_command(
     ] = False,
 ) -> None:
     """Print a table from its cells.csv."""
-    from elmbench.report.results import records
     from elmbench.report.shown_results import shown_results
+    from elmbench.report.table_results import records
     from elmbench.results.folders import check_not_results
     from elmbench.specs.profiles import find_resolved
 
@@ -319,7 +319,7 @@ def check_command(
 def _check_print(names: Sequence[str]) -> bool:
     """Print the findings on the print of tables; return True if there are any."""
     from elmbench.cli.checks import findings_text
-    from elmbench.report.print_checks import check_prints, findings_record
+    from elmbench.report.checked_prints import check_prints, findings_record
 
     checked = check_prints(names)
     state.emit(findings_record(checked), findings_text(checked))

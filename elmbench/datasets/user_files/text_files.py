@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets.missing_words import MISSING, is_missing_word
-from elmbench.datasets.number_text import looks_numeric, may_have_thousands
 from elmbench.datasets.table import (
     Table,
     check_width,
@@ -26,6 +24,8 @@ from elmbench.datasets.table import (
     target_of,
     unused_name,
 )
+from elmbench.datasets.user_files.missing_words import MISSING, is_missing_word
+from elmbench.datasets.user_files.number_text import looks_numeric, may_have_thousands
 from elmbench.errors import ElmbenchError, amount
 from elmbench.specs.datasets.sources import FileOptions
 

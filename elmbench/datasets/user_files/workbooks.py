@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets.number_text import (
+from elmbench.datasets.table import Table, to_numbers
+from elmbench.datasets.unpacking import check_members
+from elmbench.datasets.user_files.number_text import (
     looks_numeric,
     may_have_thousands,
     parse_number,
 )
-from elmbench.datasets.table import Table, to_numbers
-from elmbench.datasets.text_files import ChooseTarget, read_text
-from elmbench.datasets.unpacking import check_members
+from elmbench.datasets.user_files.text_files import ChooseTarget, read_text
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.specs.datasets.sources import FileOptions
 

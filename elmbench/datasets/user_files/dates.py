@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets.missing_words import is_missing_word
+from elmbench.datasets.user_files.missing_words import is_missing_word
 from elmbench.errors import ElmbenchError, wording
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from elmbench.datasets.table import Table, check_names, target_of
-from elmbench.datasets.text_files import PUBLIC, ChooseTarget, decode
+from elmbench.datasets.user_files.text_files import PUBLIC, ChooseTarget, decode
 from elmbench.errors import ElmbenchError, shortened
 from elmbench.specs.datasets.sources import FileOptions
 
