@@ -55,6 +55,7 @@ def list_command(
 
 
 def _papers() -> Iterator[dict[str, Any]]:
+    """Yield each paper with its numbers of tables and claims."""
     from elmbench.specs.catalogue import tables_by_paper
 
     for tables in tables_by_paper().values():
@@ -71,6 +72,7 @@ def _papers() -> Iterator[dict[str, Any]]:
 
 
 def _claims() -> Iterator[dict[str, Any]]:
+    """Yield each claim of each table."""
     from elmbench.specs.catalogue import load_catalogue
 
     for file in load_catalogue().values():
@@ -119,6 +121,7 @@ def _models() -> Iterator[dict[str, Any]]:
 
 
 def _metrics() -> Iterator[dict[str, Any]]:
+    """Yield each metric."""
     from elmbench.metrics import all_metrics
 
     for metric in all_metrics().values():
@@ -132,6 +135,7 @@ def _metrics() -> Iterator[dict[str, Any]]:
 
 
 def _readings() -> Iterator[dict[str, Any]]:
+    """Yield each value of each reading, with the tables that it may change."""
     from elmbench.specs.catalogue import load_catalogue
 
     files = list(load_catalogue().values())

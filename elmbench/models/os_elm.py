@@ -78,7 +78,7 @@ class _OSELM(HiddenNodesMixin):
         self.n_seen_ += n_rows
 
     def _learn_first_block(self, H: Array, T: Array) -> None:
-        """Set P and beta to their first values, by eqs. (5) and (6), with a ridge in the inverse."""
+        """Set the first P and beta by eqs. (5) and (6), with a ridge in the inverse."""
         ridge = 1.0 / float(self.C)
         self.P_ = RidgeSystem(H.T @ H, ridge).inverse()
         self.beta_ = self.P_ @ (H.T @ T)
