@@ -100,8 +100,8 @@ class _OSELM(HiddenNodesMixin):
             self.beta_ = beta
 
     def _extend_first_block(self, H: Array, T: Array) -> None:
-        """Set P and beta by eqs. (5) and (6), with the pseudo-inverse, from the first block and further
-        rows.
+        """Set P and beta by eqs. (5) and (6), with a pseudo-inverse, from the first block and
+        further rows.
 
         A pseudo-inverse of fewer rows than nodes has directions that no later step can add, so the
         block grows until it has `initial_batch` rows.

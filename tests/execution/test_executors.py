@@ -109,7 +109,7 @@ def test_a_worker_is_replaced_only_for_another_model_from_outside(
         workers.append(real(threads))
         return workers[-1]
 
-    monkeypatch.setattr(limited_worker, "_Worker", start)
+    monkeypatch.setattr(limited_worker, "_WorkerProcess", start)
     settings = Settings(plugins=(str(PLUGIN),))
     run_of(plan, store, settings, limits_of(plan)).run([*plan.tasks])
     assert len(plan.tasks) > 2 * len(models)

@@ -157,7 +157,7 @@ def test_a_stop_while_the_worker_starts_ends_it(
         workers.append(_WorkerProcess(threads))
         return workers[0]
 
-    monkeypatch.setattr(limited_worker, "_Worker", start_slowly)
+    monkeypatch.setattr(limited_worker, "_WorkerProcess", start_slowly)
     box = LimitedWorker(Settings())
     with ThreadPoolExecutor(2) as pool:
         result = pool.submit(run_in, box, task)
