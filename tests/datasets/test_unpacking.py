@@ -15,11 +15,12 @@ import pyarrow.parquet as pq
 import pytest
 from sentences import pattern, sentence
 
-from elmbench.datasets import text_files, unpacking, workbooks
+from elmbench.datasets import unpacking
 from elmbench.datasets.description import describe
 from elmbench.datasets.load import load_from_spec
 from elmbench.datasets.table import MOST_COLUMNS
 from elmbench.datasets.user_data import UserData
+from elmbench.datasets.user_files import text_files, workbooks
 from elmbench.datasets.user_files.parquet_columns import read_columns
 from elmbench.errors import ElmbenchError
 

@@ -12,11 +12,11 @@ import scipy.sparse as sp
 from sentences import pattern, sentence
 from user_files import FRAME, ROWS, N, described, loaded, same, write
 
-from elmbench.datasets import dates
 from elmbench.datasets.description import describe
 from elmbench.datasets.load import load_from_spec
 from elmbench.datasets.sources.file import FileSource, read_user_file
 from elmbench.datasets.user_data import UserData, write_arrays
+from elmbench.datasets.user_files import dates
 from elmbench.errors import ElmbenchError
 
 A = np.random.default_rng(0).normal(size=N).round(6)
