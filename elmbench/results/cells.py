@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.stored_predictions import StoredPredictions, metric_columns
@@ -312,7 +313,8 @@ def read_cells(path: Path) -> pd.DataFrame:
         check_regular(path)
         types = dict.fromkeys(_TEXT, TEXT_TYPE) | dict.fromkeys(_WHOLE, "Int64")
         frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=types)
-        frame = frame.fillna({name: "" for name in _TEXT if name in frame})
+        texts = [name for name in _TEXT if name in frame and frame[name].hasnans]
+        frame = frame.assign(**{name: frame[name].fillna("") for name in texts})
         if (damage := _damage(frame)) is None:
             return _mark_overflow(
                 frame if "reason" in frame else frame.assign(reason="")
@@ -353,12 +355,16 @@ def _first_position(is_wrong: pd.Series[bool]) -> int:
 
 def _wrong_values(frame: pd.DataFrame) -> dict[str, pd.Series[bool]]:
     """Return, for each column that can be wrong, True on the lines where it is."""
-    numbers = frame[frame.columns.difference([*_TEXT, WARNING, REMARKS])]
-    texts = numbers.select_dtypes(exclude="number")
+    are_texts = {*_TEXT, WARNING, REMARKS}
+    no_numbers = [
+        name
+        for name in sorted(map(str, frame))
+        if name not in are_texts and not is_numeric_dtype(frame[name].dtype)
+    ]
     # Many cells have the same parameters.
     mappings = [text for text in frame["params"].unique() if _is_mapping(text)]
     return {
-        **{str(name): _are_no_numbers(texts[name]) for name in texts},
+        **{name: _are_no_numbers(frame[name]) for name in no_numbers},
         "status": ~frame["status"].isin(_STATUSES),
         "select": ~frame["select"].isin(SELECTIONS),
         "run": _are_no_counts(frame["run"]),
