@@ -65,6 +65,30 @@ def compare_readings(
     return pd.DataFrame(lines, columns=COLUMNS)
 
 
+class _Columns:
+    """The columns of the cells of a table as arrays, each converted only once.
+
+    Selecting lines of a frame takes many times as long.
+    """
+
+    def __init__(self, cells: pd.DataFrame) -> None:
+        self._cells = cells
+        self.status: NDArray[Any] = cells["status"].to_numpy(object)
+        #: The value of the reading of each cell.
+        self.choices: list[str] = cells["reading"].tolist()
+        self.folds: list[_Fold] = list(
+            zip(cells["run"].tolist(), cells["fold"].tolist(), strict=True)
+        )
+        self._values: dict[str, _Values] = {}
+
+    def values(self, metric: str) -> _Values:
+        """Return the values of a metric, NaN if missing."""
+        if metric not in self._values:
+            column = self._cells[metric]
+            self._values[metric] = column.to_numpy(dtype=float, na_value=np.nan)
+        return self._values[metric]
+
+
 @dataclass(frozen=True, eq=False)
 class _CommonCells:
     """The cells of a model on a data set that were run under each of some values of a reading."""
@@ -78,19 +102,19 @@ class _CommonCells:
     choices: list[str]
     #: The number of the run of each cell.
     runs: NDArray[np.int64]
-    #: The cells of the table.
-    cells: pd.DataFrame
+    #: The columns of the cells of the table.
+    columns: _Columns
     #: The position of each cell among these, a row for each of `choices`.
     positions: NDArray[np.int64]
 
-    def column(self, name: str) -> NDArray[Any]:
-        """Return a column of the cells, a row for each of `choices`."""
-        return self.cells[name].to_numpy(object)[self.positions]
+    @property
+    def endings(self) -> NDArray[Any]:
+        """The status of each cell, a row for each of `choices`."""
+        return self.columns.status[self.positions]
 
     def values(self, metric: str) -> _Values:
         """Return the values of a metric, NaN if missing, a row for each of `choices`."""
-        values = self.cells[metric].to_numpy(dtype=float, na_value=np.nan)
-        return values[self.positions]
+        return self.columns.values(metric)[self.positions]
 
 
 def _compare(
@@ -135,10 +159,10 @@ def _common_cells(cells: pd.DataFrame, reading: Reading) -> Iterator[_CommonCell
     """Yield, for each model and data set, the runs and folds that have a cell under each value that
     was run, if one besides the default was.
     """
-    # Selecting lines of a frame takes many times as long as of its columns.
+    columns = _Columns(cells)
     groups: Any = cells.groupby(["dataset", "model", "select"], sort=False).indices
     for (dataset, model, select), numbers in groups.items():
-        positions = _positions_by_choice(cells, numbers.tolist())
+        positions = _positions_by_choice(columns, numbers.tolist())
         compares_choices = {reading.default} < set(positions)
         if not compares_choices:
             continue
@@ -151,22 +175,20 @@ def _common_cells(cells: pd.DataFrame, reading: Reading) -> Iterator[_CommonCell
             select=str(select),
             choices=choices,
             runs=np.array([run for run, _ in common_folds], dtype=np.int64),
-            cells=cells,
+            columns=columns,
             positions=_position_table(positions, choices, common_folds),
         )
 
 
 def _positions_by_choice(
-    cells: pd.DataFrame, numbers: Iterable[int]
+    columns: _Columns, numbers: Iterable[int]
 ) -> dict[str, _Positions]:
     """Return the positions of some cells by their value of the reading, run and fold."""
-    choices = cells["reading"].to_numpy(object)
-    runs = cells["run"].to_numpy()
-    folds = cells["fold"].to_numpy()
     positions: dict[str, _Positions] = defaultdict(dict)
     for number in numbers:
-        fold = (int(runs[number]), int(folds[number]))
-        positions[choices[number]][fold] = number
+        choice = columns.choices[number]
+        fold = columns.folds[number]
+        positions[choice][fold] = number
     return positions
 
 
@@ -195,7 +217,7 @@ def _compare_value(
     model = common.model
     runs = common.runs
     values = common.values(metric)
-    endings = common.column("status")
+    endings = common.endings
     is_ok = (endings == COMPLETE).all(axis=0)
     changes_nothing = is_ok.all() and (values == values[0]).all()
     if not values.size or changes_nothing:
