@@ -14,7 +14,7 @@ from elmbench.judging.distortions import (
 from elmbench.judging.measured_cells import ComparedValue
 from elmbench.judging.published_values import count_own_runs_inside
 from elmbench.judging.table_measures import rows_of as measured_rows
-from elmbench.judging.table_verdicts import TableVerdict
+from elmbench.judging.table_verdicts import TABLE_VERDICTS, TableVerdict
 from elmbench.judging.verdict_words import SIGNS, VERDICTS
 from elmbench.report.checked_prints import check_prints, summary_text
 from elmbench.report.papers import PaperResults, TableResults, read_papers
@@ -28,6 +28,7 @@ from elmbench.report.verdict_sentences import (
 )
 from elmbench.report.writers.markdown import literal, pipe_rows
 from elmbench.report.writers.text import as_text, table_text
+from elmbench.results import group_by
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import find_experiment, tables_by_paper
 from elmbench.specs.profiles import command_for
@@ -35,13 +36,6 @@ from elmbench.tables.result_table import Section
 
 #: Tables with fewer compared values are not distorted.
 FEWEST_VALUES = 5
-#: The verdicts on tables, as words after their number.
-_TABLE_WORDS = {
-    "holds": "hold",
-    "holds in part": "in part",
-    "does not hold": "do not",
-    "undecided": "undecided",
-}
 _GRID_COLUMNS = [
     "paper",
     "tables",
@@ -349,12 +343,14 @@ def _grid_cells(paper: PaperResults) -> list[str]:
     if not verdicts:
         reason = "no printed value at hand" if paper.results else "not run"
         return [reason, "–", "–"]
-    states = Counter[str](verdict.state for verdict in verdicts)
-    tables = ", ".join(
-        f"{STATE_SIGNS.get(state, '◐')} {states[state]} {words}"
-        for state, words in _TABLE_WORDS.items()
-        if states[state]
-    )
+    pairs = group_by(paper.main_verdicts, lambda pair: pair[1].state)
+    parts = []
+    for state in TABLE_VERDICTS:
+        labels = [table.file.spec.label for table, _ in pairs.get(state, ())]
+        if labels:
+            sign = STATE_SIGNS.get(state, "◐")
+            parts.append(f"{sign} {state}: {', '.join(labels)}")
+    tables = "; ".join(parts)
     within = sum(verdict.values.within for verdict in verdicts)
     same = sum(verdict.order.same for verdict in verdicts)
     decided = same + sum(verdict.order.opposite for verdict in verdicts)

@@ -50,7 +50,7 @@ def test_blocks_are_filled_and_the_rest_stays(elmbench: Callable, ran: None) -> 
         "values within the margin",
         "pairs in the printed order",
     ]
-    assert cells_of(line) == ["A paper", "? 1 undecided", "1 of 2", "–"]
+    assert cells_of(line) == ["A paper", "? undecided: Table I", "1 of 2", "–"]
     shown = page.read_text()
     assert "earlier text" not in shown
     assert "0.920" in shown
