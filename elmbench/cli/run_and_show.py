@@ -121,6 +121,7 @@ def _show(results: Sequence[Results], prepared: PreparedRun) -> None:
 
 
 def _exit_if_failed(prepared: PreparedRun) -> None:
+    """Exit with code 1 and the first reason if a cell failed."""
     from elmbench.runs.execute import failures_of
 
     n_failed, first_reason, tracebacks = failures_of(prepared)

@@ -24,9 +24,9 @@ from elmbench.comparison.request import (
     describe_data,
     plan_comparison,
 )
-from elmbench.evaluation.score_comparison import DUMMY
 from elmbench.metrics import less_is_better
 from elmbench.registry import find_model
+from elmbench.registry.built_in import DUMMY
 from elmbench.results.cells import cells_frame
 from elmbench.runs.prepare import PreparedRun, RunOptions, needed_tasks
 from elmbench.specs.datasets import DatasetSpec

@@ -15,7 +15,6 @@ from elmbench.datasets.sources.base import hash_of
 from elmbench.datasets.table import unused_name
 from elmbench.datasets.user_data import UserData, short_slug
 from elmbench.errors import ElmbenchError, amount, option, unknown_name, wording
-from elmbench.evaluation.score_comparison import DUMMY
 from elmbench.evaluation.splits import (
     check_counts,
     check_splittable,
@@ -25,6 +24,7 @@ from elmbench.evaluation.splits import (
 from elmbench.metrics import Metric, counts_rows, metric_names
 from elmbench.models.candidate_problem import weight_argument
 from elmbench.registry import ModelEntry, check_parameters, find_model, has_method
+from elmbench.registry.built_in import DUMMY
 from elmbench.registry.scorers import find_metric
 from elmbench.runs.planning import extra_column
 from elmbench.runs.prepare import PreparedRun, RunOptions, prepare_tables

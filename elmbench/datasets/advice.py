@@ -483,6 +483,7 @@ def _n_repeated(columns: Iterable[NDArray[np.int64]], n_rows: int) -> int:
 
 
 def _is_whole(values: NDArray[Any]) -> bool:
+    """Return True if all numbers are whole, and small enough to be exact."""
     if values.dtype == object:
         return False
     head = values[:_HEAD]

@@ -123,6 +123,7 @@ def _no_feature(rows: DescribedRows) -> Fault | None:
 
 
 def _missing_targets(rows: DescribedRows) -> Fault | None:
+    """Return the fault of rows without a target; None if there are none."""
     table = rows.table
     n_rows = len(table.target)
     n_missing = int(is_missing(table.target).sum())
@@ -154,6 +155,7 @@ def _huge_value(rows: DescribedRows) -> Fault | None:
 
 
 def _missing_features(rows: DescribedRows) -> Fault | None:
+    """Return the fault of missing values that are not imputed; None if there are none."""
     missing_rows, _ = _missing_values(rows.table)
     can_impute = not stays_sparse(rows.table)
     if not len(missing_rows) or (can_impute and rows.request.impute):
@@ -195,6 +197,7 @@ def _many_classes(rows: DescribedRows) -> Fault | None:
 
 
 def _constant_target(rows: DescribedRows) -> Fault | None:
+    """Return the fault of a target whose numbers do not vary, or overflow; None without one."""
     targets = to_numbers(rows.table.target) if rows.task == "regression" else None
     if targets is None:
         return None

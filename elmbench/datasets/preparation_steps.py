@@ -110,6 +110,7 @@ def category_order(word: str) -> tuple[bool, float, str]:
 
 
 def _ordinal(step: specs.Ordinal, table: Table) -> Table:
+    """Replace ordered categories by their positions, from 1."""
     (name,) = _existing_columns(table, step.column)
     words = label_words(table.column(name))
     positions = {
@@ -158,6 +159,7 @@ def _is_constant(X: Any) -> NDArray[np.bool_]:
 
 
 def _resize_images(step: specs.ResizeImages, table: Table) -> Table:
+    """Replace images by smaller ones, whose pixels are means over areas."""
     n_pixels = step.height * step.width
     if n_pixels != table.X.shape[1]:
         raise ElmbenchError(

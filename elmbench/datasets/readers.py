@@ -245,6 +245,7 @@ def _array(
 
 
 def _sparse_matrix(arrays: dict[str, NDArray[Any]]) -> sp.csr_matrix:
+    """Return the sparse matrix of the arrays of an NPZ file; raise ValueError if it is damaged."""
     data, *indices, shape = (arrays[name] for name in _CSR)
     if data.dtype.kind not in "biuf" or any(
         part.dtype.kind not in "iu" for part in (*indices, shape)
@@ -263,6 +264,7 @@ def _sparse_matrix(arrays: dict[str, NDArray[Any]]) -> sp.csr_matrix:
 def _read_parquet(
     content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions
 ) -> Table:
+    """Return the table of a Parquet file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -170,6 +170,7 @@ class Table:
         return path
 
     def _write_dense(self, stream: IO[bytes]) -> None:
+        """Write the rows as Parquet, with the target as the column `target`."""
         feature = unused_name("target_", self.names)  # the name of a feature `target`
         features = self.frame().rename(columns={"target": feature})
         frame = features.assign(target=self.target)

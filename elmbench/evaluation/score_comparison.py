@@ -19,6 +19,7 @@ from elmbench.numerics.significance import (
     t_quantile,
     without_round_off,
 )
+from elmbench.registry import ignores_features
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import BOOTSTRAPS, SIZED
 
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 else:  # what only annotations need is not imported: pandas takes a third of a second
     DataFrame = Series = Any
 
-#: The name of the model that ignores the features. It has no rank.
-DUMMY = "dummy"
 #: The level of the test of two models.
 LEVEL = 0.05
 #: Scores are of the order of 1; smaller deviations of their differences are round-off.
@@ -177,9 +176,11 @@ def share_of_test_rows(
 
 
 def dummies(resolved: Resolved) -> list[str]:
-    """Return the names of the columns that hold the dummy model."""
+    """Return the names of the columns whose model ignores the features."""
     return [
-        name for name, column in resolved.spec.models.items() if column.model == DUMMY
+        name
+        for name, column in resolved.spec.models.items()
+        if ignores_features(column.model)
     ]
 
 

@@ -168,6 +168,7 @@ class MeasuredCells:
         )
 
     def _compare(self, group: Key, measure: Measure) -> ComparedValue:
+        """Return the published value of a group of cells beside our runs."""
         dataset, model, _, _ = group
         columns = self.columns(group)
         values = self.values(group, measure)

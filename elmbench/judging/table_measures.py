@@ -137,6 +137,9 @@ def _rows_of_dataset(values: Sequence[ComparedValue]) -> Iterator[Row]:
 
 
 def _row(values: Sequence[ComparedValue], models: Sequence[str]) -> Row:
+    """Return the row of some values of one data set. `models`: the name of each, or the measure
+    that it is if the data set has one model.
+    """
     unit = values[0].unit
     dataset = values[0].dataset
     mean_of = values[0].printed.mean_of

@@ -125,6 +125,7 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
     random_state: int | np.random.RandomState | None = None
 
     def _fit(self, X: Rows, T: Array, weights: Array | None) -> None:
+        """Draw the landmarks and find the discriminant of each class on their features."""
         kernel = self._make_kernel()
         eligible = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
         order = check_random_state(self.random_state).permutation(eligible)

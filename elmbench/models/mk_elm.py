@@ -114,6 +114,7 @@ class _MKELM:
     }
 
     def _fit(self, X: Array, T: Array) -> None:
+        """Learn the weights of the kernels and the output weights."""
         n = X.shape[0]
         if isinstance(self.kernels, str):
             _check_matrices(X)
@@ -166,6 +167,7 @@ class _MKELM:
         return T
 
     def _outputs(self, X: Array) -> Array:
+        """Return the outputs of shape (n_rows, n_outputs), by the weighted sum of the kernels."""
         # Kernels of weight zero are not computed.
         numbers = np.flatnonzero(self.weights_)
         kernels = [self._kernels[p] for p in numbers]

@@ -89,6 +89,9 @@ class HyperplaneClassifier(StochasticClassifier):
             self._ridge *= 2.0
 
     def _outputs(self, X: Rows) -> Array:
+        """Return the largest output of the weights of each class, of shape (n_rows, n_classes); one
+        column, the difference, for two classes.
+        """
         weights, intercepts, owners = self._solution()
         n_classes = self._state.n_classes
         # The weights have the order of their classes; the largest output of a class counts.

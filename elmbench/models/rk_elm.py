@@ -67,6 +67,7 @@ class CentresMixin(PathMixin):
         return int(getattr(self, self._size_name))
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
+        """Draw the centres and solve the reduced system, (K'K + I/C) beta = K'T."""
         eligible = np.arange(X.shape[0]) if scale is None else np.flatnonzero(scale)
         self.centres_, factor = self._draw(X, eligible)
         n_centres = self.centres_.shape[0]

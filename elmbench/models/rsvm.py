@@ -170,6 +170,7 @@ class _RSVM:
         """
 
     def _fit(self, X: Rows, T: Array) -> None:
+        """Draw the landmarks and minimise the smooth loss of each output."""
         n = X.shape[0]
         order = check_random_state(self.random_state).permutation(n)
         landmarks = X[order[: self.n_landmarks]]

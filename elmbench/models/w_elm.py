@@ -113,6 +113,7 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
     class_weight: str | Mapping[Any, float] | None = "balanced"
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
+        """Draw the nodes and solve for their output weights, with the row weights `scale`."""
         n_features = X.shape[1]
         self._draw_nodes(n_features)
         H = self._hidden(X)

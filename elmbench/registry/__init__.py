@@ -12,7 +12,7 @@ from importlib.metadata import version
 from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
-from elmbench.registry.built_in import BUILT_IN, TASKS, ModelEntry
+from elmbench.registry.built_in import BUILT_IN, DUMMY, TASKS, ModelEntry
 from elmbench.registry.plugins import load_address, models_of_packages, plugin_objects
 
 # A look at the metadata takes half a millisecond, for each cell.
@@ -144,6 +144,23 @@ def has_method(factory: Callable[..., Any], *names: str) -> bool:
     except TypeError:  # it has parameters without defaults
         return True
     return any(hasattr(model, name) for name in names)
+
+
+def ignores_features(name: str) -> bool:
+    """Return True for the dummy, and for a model from elsewhere whose estimator is one of
+    `sklearn.dummy`, or derives from one.
+    """
+    if name in BUILT_IN:
+        return name == DUMMY
+    entry = find_model(name)
+    task = next(task for task in TASKS if getattr(entry, task) is not None)
+    factory = entry.factory(task)
+    if not isinstance(factory, type):
+        try:
+            factory = type(factory())
+        except TypeError:  # it has parameters without defaults
+            return False
+    return any(base.__module__ == "sklearn.dummy" for base in factory.__mro__)
 
 
 def list_models() -> list[str]:

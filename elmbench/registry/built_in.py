@@ -15,6 +15,8 @@ from elmbench.errors import ElmbenchError
 from elmbench.lazy import load
 
 TASKS = ("classification", "regression")
+#: The name of the model that ignores the features. It has no rank.
+DUMMY = "dummy"
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,7 @@ def _newton_cost(n: int, d: int, params: _Params) -> float:
 
 
 def _multiple_kernel_cost(n: int, d: int, params: _Params) -> float:
+    """Return the floating-point operations of a fit of MK-ELM."""
     kernels = params.get("kernels")
     m = 10
     if isinstance(kernels, Sequence) and not isinstance(kernels, str):
@@ -448,7 +451,7 @@ _ENTRIES = (
         prediction_cost=_distances_cost,
     ),
     _entry(
-        "dummy",
+        DUMMY,
         "Most frequent class, or mean; ignores the features",
         "sklearn.dummy:Dummy",
         {},

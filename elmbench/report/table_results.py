@@ -150,6 +150,7 @@ class Results:
 
     @cached_property
     def table(self) -> ResultTable:
+        """The table with its notes, those on the origin of the cells first."""
         table = build_table(
             self.summary, self.cells, self.optimism, self.claim_outcomes, self.resolved
         )

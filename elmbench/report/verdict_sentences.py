@@ -181,6 +181,7 @@ def _values_words(verdict: TableVerdict) -> str:
 
 
 def _order_words(verdict: TableVerdict) -> str:
+    """Return the order of the models in words, with the exchanges that it would notice."""
     order = verdict.order
     if not order.n:
         return "the print separates no two models"
@@ -209,6 +210,7 @@ def _proposed_words(order: Order) -> str:
 
 
 def _differences_words(verdict: TableVerdict) -> str:
+    """Return the size of our differences in words; empty if they are not compared."""
     slope = verdict.differences
     if math.isnan(slope.estimate):
         return ""

@@ -231,6 +231,7 @@ class Claim(Spec):
 
     @model_validator(mode="after")
     def _can_be_tested(self) -> Claim:
+        """Raise ValueError if the parts of the claim do not fit together."""
         if self.test is not None and self.dataset != MOST:
             raise ValueError(
                 f"test: {self.test} counts data sets; expected dataset: {MOST}, not {self.dataset}"
@@ -325,6 +326,7 @@ class Expectation(Spec):
 
     @model_validator(mode="after")
     def _has_one_subject(self) -> Expectation:
+        """Raise ValueError unless it is about a claim, the metric of the table, or one value."""
         names = (self.claim, self.metric, self.dataset, self.model)
         given = tuple(bool(name) for name in names)
         of_claim = (True, False, False, False)
@@ -391,6 +393,7 @@ class Experiment(Spec):
 
     @model_validator(mode="after")
     def _datasets_exist(self) -> Experiment:
+        """Raise ValueError for a part that names a data set that the table lacks."""
         protocol = self.protocol
         profiles = {key: profile for key, profile in self.profiles.items() if profile}
         # A derived table may have fewer data sets and no stand-ins, while `sizes` still names the

@@ -179,6 +179,9 @@ class ComparisonTable(TableKind):
     def _lines_of_dataset(
         self, dataset: str, entries: Sequence[Entry]
     ) -> Iterator[Line]:
+        """Yield the line of each model on a data set, or over all of them, in the order of the
+        ranks.
+        """
         by_model = groupby(entries, key=lambda entry: entry.model)
         models = {model: tuple(part) for model, part in by_model}
         means = {model: _means_of(part) for model, part in models.items()}

@@ -112,6 +112,7 @@ class StreamCurvesTable(CurvesTable):
         )
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
+        """Return each metric after each chunk of the stream."""
         spec = self.experiment.dataset(dataset)
         split = self.spec.protocol.outer.split(dataset, spec.task)
         # NumPy, which validation does not need.

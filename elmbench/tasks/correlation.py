@@ -91,6 +91,7 @@ class Correlation(Task):
     format: int = RESULT_FORMAT
 
     def seconds(self) -> float:
+        """Estimate the duration from the operations of the nodes and of the operators."""
         n = self.dataset.n_rows
         d = self.dataset.n_features
         sizes: Any = self.grid.values["n_hidden"]

@@ -17,6 +17,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.registry import (
     code,
     find_model,
+    ignores_features,
     make_model,
     model_version,
     plugins,
@@ -95,6 +96,34 @@ def test_a_faulty_address_of_a_model_is_an_error_with_its_reason(
         find_model(address)
     assert re.search(message, caught.value.found)
     assert caught.value.next_step
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("dummy", True),
+        ("ridge", False),
+        ("sklearn.dummy:DummyClassifier", True),
+        ("sklearn.dummy:DummyRegressor", True),
+        ("sklearn.svm:SVC", False),
+        ("majority", True),
+        ("most-frequent", True),
+        ("tree", False),
+    ],
+)
+def test_a_model_ignores_the_features_whatever_its_name(
+    tmp_path: Path, name: str, expected: bool
+) -> None:
+    script = tmp_path / "own_plugin.py"
+    script.write_text(
+        "from sklearn.dummy import DummyClassifier\n"
+        "from sklearn.tree import DecisionTreeClassifier\n"
+        "class Majority(DummyClassifier):\n    pass\n"
+        "MODELS = {'majority': Majority, 'most-frequent': DummyClassifier(),\n"
+        "          'tree': DecisionTreeClassifier(max_depth=1)}\n"
+    )
+    load_plugin(str(script))
+    assert ignores_features(name) is expected
 
 
 def test_a_plugin_may_import_its_neighbour_and_its_error_names_the_line(

@@ -263,6 +263,7 @@ class NetworkSource(Source):
             path.unlink(missing_ok=True)
 
     def status(self, request: SourceRequest) -> tuple[State, str] | None:
+        """Return `fetched`, the day and the folder, or None if the files are not in the cache."""
         paths = self.files(request)
         if not paths:
             return None

@@ -35,6 +35,9 @@ def check_granularity(
 def _check_share(
     table: PrintedTable, value: PublishedValue, number: Decimal
 ) -> Iterator[Finding]:
+    """Yield a finding if a printed share is no mean of shares of the rows that were tested, or
+    learnt.
+    """
     parts = table.parts_of(value.dataset)
     is_of_training = value.metric == TRAIN_ACCURACY
     if not is_of_training and not parts.known_folds:

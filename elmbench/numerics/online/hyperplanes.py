@@ -374,6 +374,7 @@ class HyperplaneState:
         return weights, intercepts, owners[order]
 
     def _reserve(self) -> None:
+        """Enlarge the arrays for twice as many weights."""
         n_rows = self.n_features + 1
         # Twice as many weights, up to the limit of all classes.
         most = self.limit * self.n_classes

@@ -194,6 +194,7 @@ class InverseState(_OnlineState):
     inverse: Array = field(init=False)
 
     def _absorb(self, X: Array, T: Array) -> None:
+        """Learn rows one by one, in compiled code."""
         capacity = min(self.budget, self.size + len(X))
         if capacity > len(self.inverse):
             self._reserve(max(capacity, min(self.budget, 2 * len(self.inverse))))

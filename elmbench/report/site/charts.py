@@ -126,6 +126,7 @@ def _scores(
 
 
 def _errors(model: str, rows: pd.DataFrame) -> Picture:
+    """Return the picture of the predictions of a regression against the targets."""
     sample = (
         rows[["predicted", "true"]]
         .astype(float)

@@ -150,6 +150,7 @@ class DatasetSpec(RowColumns):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        """Raise ValueError if the parts of the specification contradict each other."""
         for stem in (self.name, self.file):  # paths must stay in their folder
             if (
                 _NOT_IN_A_STEM.search(stem)
