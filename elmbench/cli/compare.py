@@ -1,4 +1,8 @@
-"""`elmbench compare` and `elmbench predict`."""
+"""`elmbench compare` and `elmbench predict`.
+
+The table of a comparison and its notes are made in `elmbench.tables.comparison`, and printed by
+`elmbench.cli.run_and_show`.
+"""
 
 from __future__ import annotations
 

@@ -213,7 +213,9 @@ def show_reading(data: Iterable[UserData]) -> Iterator[UserData]:
 
 
 def size_of(location: str | Path) -> str:
-    """Return the size of a file in brackets; nothing if the data are not a file."""
+    """Return the size of a file to follow its name, such as ` (12.3 MB)`; nothing if the data are
+    not a file.
+    """
     from rich.filesize import decimal
 
     path = os.path.expanduser(location)

@@ -110,7 +110,10 @@ def category_order(word: str) -> tuple[bool, float, str]:
 
 
 def _ordinal(step: specs.Ordinal, table: Table) -> Table:
-    """Replace ordered categories by their positions, from 1."""
+    """Replace the categories of a column by their places in `step.order`, from 1.
+
+    A missing category becomes NaN. Raises ElmbenchError for a category that has no place.
+    """
     (name,) = _existing_columns(table, step.column)
     words = label_words(table.column(name))
     positions = {

@@ -1,5 +1,5 @@
 """The published values of a table (the lines of `summary.csv` that have one) beside our runs, and
-their agreement.
+their agreement. Their verdicts are decided in `cell_verdicts` and `value_verdicts`.
 """
 
 from collections import Counter

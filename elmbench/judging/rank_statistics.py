@@ -132,9 +132,12 @@ class Statistics:
 
     def _wins_of(self, model: Any) -> dict[Any, str]:
         rivals = [rival for rival in self.ranks if rival != model]
-        return {rival: self._wins_against(rival, model) for rival in rivals}
+        return {rival: self._wins_ties_losses(model, rival) for rival in rivals}
 
-    def _wins_against(self, rival: Any, model: Any) -> str:
+    def _wins_ties_losses(self, model: Any, rival: Any) -> str:
+        """Return the numbers of data sets on which a model is better than a rival, as good, and
+        worse, such as `5/1/2`.
+        """
         signs = np.sign(self.values[model] - self.values[rival])
         counts = [(signs == sign).sum() for sign in (1, 0, -1)]
         return "/".join(map(str, counts))

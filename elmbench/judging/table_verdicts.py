@@ -325,9 +325,11 @@ def _robust(
         return MeasureVerdict(state)
     rests = [rest for rest in leave_one_out(rows) if rest.rows]
     if state == "holds":
-        # Nothing is left to compare without the model that all others are compared with.
+        # Nothing may be left to compare without the model that all others are compared with.
         decisive = [
-            rest.without for rest in rests if state_of(rest.rows) == "does not hold"
+            rest.without
+            for rest in rests
+            if state_of(rest.rows) not in ("holds", "nothing to compare")
         ]
         return (
             MeasureVerdict("undecided", rests_on=decisive[0])

@@ -38,11 +38,11 @@ def path_results(
     scorers: dict[str, PathScorer],
     error_score: Any,
 ) -> list[dict[str, Any]]:
-    """Return the results of scikit-learn's `_fit_and_score` for each candidate and each of its
-    folds.
+    """Return the results of scikit-learn's `_fit_and_score` in the order of the candidates, then of
+    the folds.
 
-    `outputs` are the outputs of `method` of a path for the test rows of each fold, by candidates,
-    and `fit_times` their seconds, of shape (n_candidates, n_folds).
+    `outputs[fold][candidate]` are the outputs of `method` of a path for the test rows of the fold,
+    and `fit_times` the seconds of the fits, of shape (n_candidates, n_folds).
     """
     started = time.perf_counter()
     values: list[dict[str, Array]] = []

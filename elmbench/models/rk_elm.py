@@ -213,8 +213,10 @@ def _solve_networks(
 ) -> list[list[_SolvedNetwork]]:
     """Return the networks of some models for each `gamma`: (K'K + I/C) beta = K'T.
 
-    `equations` are K'K and K'T for each `gamma` with all centres; a smaller network has their
-    leading parts. `solvers` counts the solvers as `ridge_solutions` does.
+    `models`: by the numbers of their candidates. There is a network for each `gamma` and size,
+    with the weights of its ridges side by side. `equations` are K'K and K'T for each `gamma` with
+    all centres; a smaller network has their leading parts. `solvers` counts the solvers as
+    `ridge_solutions` does.
     """
     first_gram, _ = equations[0]
     n_centres = len(first_gram)

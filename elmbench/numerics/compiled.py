@@ -42,6 +42,8 @@ def run_compiled(loop: Any, *arguments: Any) -> Any:
 def compile_loop(loop: FunctionType, cached: bool) -> Any:
     """Return a copy of a loop that numba compiles, with the loops that it calls, at the first
     call.
+
+    `cached`: keep the machine code on the disk for later processes.
     """
     from numba import njit
 

@@ -260,7 +260,7 @@ def answer_sentence(tables: Sequence[tuple[str, TableVerdict]]) -> str:
     verdicts = [verdict for _, verdict in tables]
     values = [verdict.values for verdict in verdicts]
     orders = [verdict.order for verdict in verdicts]
-    text = _states_words(tables)
+    text = _sentence_on_tables(tables)
     within = sum(value.within for value in values)
     n_values = sum(value.n for value in values)
     text += f" {within} of {n_values} values are within the margin"
@@ -273,8 +273,8 @@ def answer_sentence(tables: Sequence[tuple[str, TableVerdict]]) -> str:
     return f"{text}."
 
 
-def _states_words(tables: Sequence[tuple[str, TableVerdict]]) -> str:
-    """Return the tables with each verdict in words."""
+def _sentence_on_tables(tables: Sequence[tuple[str, TableVerdict]]) -> str:
+    """Return a sentence with the tables of each verdict."""
     if len(tables) == 1:
         ((label, verdict),) = tables
         verb = "is " if verdict.state == "undecided" else ""

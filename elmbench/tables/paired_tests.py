@@ -148,7 +148,10 @@ def _paired_test(differences: Any) -> _TTest:
 
 
 def _t_test(mean: Any, variance: Any, freedom: float) -> _TTest:
-    """Return the test of a mean with this variance; NaN if the values are constant."""
+    """Return the two-sided test of a mean against zero; NaN if the values are constant.
+
+    `variance`: that of the mean, not of the values.
+    """
     import numpy as np
     from scipy.special import stdtr
 

@@ -20,7 +20,10 @@ class SizeCurvesTable(MetricsTable):
     )
 
     def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
-        """Yield the point of a column: its mean size, and its model if several columns have it."""
+        """Yield the point of a column: its mean size and the mean of its metric.
+
+        Columns of one model have one curve, with the name of the model.
+        """
         models = {name: column.model for name, column in self.spec.models.items()}
         ok = drawing.cells_ended_ok(cells)
         metric = self.experiment.metric_of(dataset)

@@ -17,6 +17,7 @@ from elmbench.judging.table_measures import Row
 from elmbench.judging.table_verdicts import (
     judge_measures,
     leave_one_out,
+    values_state,
     without_models,
 )
 
@@ -141,6 +142,16 @@ def test_a_verdict_that_rests_on_one_data_set_is_undecided() -> None:
     ]
     verdict = judge_measures("accuracy", [near, *rest]).values_verdict
     assert verdict.state != "holds"
+
+
+def test_a_verdict_that_is_undecided_without_one_data_set_rests_on_it() -> None:
+    near = made_row("a", {f"m{k}": (0.8, 0.8) for k in range(9)})
+    # Near the margin of a point.
+    rest = made_row("b", {"m0": (0.8, 0.8095), "m1": (0.8, 0.7905)}, deviation=0.004)
+    assert values_state([near, rest]) == "holds"
+    assert values_state([rest]) == "undecided"
+    verdict = judge_measures("accuracy", [near, rest]).values_verdict
+    assert (verdict.state, verdict.rests_on) == ("undecided", "a")
 
 
 def test_leave_one_out_gives_each_model_and_each_data_set(seed: int) -> None:

@@ -71,6 +71,7 @@ class OpenMLSource(NetworkSource):
         )
 
     def _read(self, description: Any, path: Path, job: FetchJob, form: str) -> Table:
+        """Return the table of a fetched file, without row numbers and ignored columns."""
         from elmbench.datasets.readers import PUBLIC, read_table
 
         ignored = {

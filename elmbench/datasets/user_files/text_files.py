@@ -1,4 +1,7 @@
-"""Text tables of users: separator, encoding and header are detected unless they are given."""
+"""Text tables of users: separator, encoding and header are detected unless they are given.
+
+Decimal marks are detected in `decimal_mark`, and their numbers are read in `values`.
+"""
 
 from __future__ import annotations
 

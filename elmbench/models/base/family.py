@@ -160,7 +160,11 @@ def encode_classes(y: NDArray[Any], classes: NDArray[Any]) -> Array:
 
 
 def decode_classes(outputs: Array, classes: NDArray[Any]) -> NDArray[Any]:
-    """Return the labels of real outputs: the sign for two classes, the largest output for more."""
+    """Return the labels of real outputs.
+
+    `outputs`: of shape (n_rows, 1) for two classes, positive for the second one, else of shape
+    (n_rows, n_classes), where the largest one counts.
+    """
     n_rows = len(outputs)
     n_classes = len(classes)
     if n_classes == 1:

@@ -252,7 +252,7 @@ def log_odds(
 
     Projections are points of the line; the mean and variance of the negative Gaussian come first;
     `log_weight` is ln of the prior probability (times the cost) of the positive class over that of
-    the negative one.
+    the negative one. Gaussians with the same mean count as equal: the result is `log_weight`.
     """
     m_negative, m_positive = means
     S_negative, S_positive = variances
