@@ -25,7 +25,7 @@ MODELS = {"mine": Mine}
 '''
 VERBS = [
     "run", "compare", "predict", "list", "show", "validate", "new-paper", "schema", "env",
-    "status", "merge", "table", "check", "report", "baseline", "data",
+    "status", "merge", "table", "check", "pages", "report", "baseline", "data",
 ]  # fmt: skip
 COMMANDS = [*VERBS, "baseline update", "data status", "data fetch", "data import"]
 
@@ -130,7 +130,7 @@ def test_help_lists_every_command_below_a_heading(elmbench: Callable) -> None:
         "Rerun papers:": ["run", "new-paper", "status", "merge"],
         "Your own data:": ["compare", "predict"],
         "Look around:": ["list", "show", "validate", "schema", "env", "data"],
-        "Results:": ["table", "check", "report", "baseline"],
+        "Results:": ["table", "check", "pages", "report", "baseline"],
     }
     listed = [name for commands in groups.values() for name in commands]
     assert sorted(listed) == sorted(VERBS)

@@ -303,7 +303,7 @@ def test_a_file_that_is_not_a_saved_model_is_an_error(tmp_path: Path) -> None:
     text, other = tmp_path / "text.joblib", tmp_path / "other.joblib"
     text.write_bytes(b"hello")
     joblib.dump({"a": 1}, other)
-    for path, reason in ((text, r"\n"), (other, " with these versions")):
+    for path, reason in ((text, "\n"), (other, " with these versions")):
         with pytest.raises(
             ElmbenchError,
             match=pattern("comparison.predict.file-is-no-saved-model", reason=reason),
