@@ -19,7 +19,7 @@ from elmbench.numerics.significance import (
     t_quantile,
     without_round_off,
 )
-from elmbench.registry import ignores_features
+from elmbench.registry.built_in import DUMMY
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import BOOTSTRAPS, SIZED
 
@@ -176,11 +176,9 @@ def share_of_test_rows(
 
 
 def dummies(resolved: Resolved) -> list[str]:
-    """Return the names of the columns whose model ignores the features."""
+    """Return the names of the columns that hold the dummy model."""
     return [
-        name
-        for name, column in resolved.spec.models.items()
-        if ignores_features(column.model)
+        name for name, column in resolved.spec.models.items() if column.model == DUMMY
     ]
 
 

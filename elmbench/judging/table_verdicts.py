@@ -14,7 +14,6 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from elmbench.evaluation.score_comparison import dummies
 from elmbench.judging.measured_cells import ComparedValue
 from elmbench.judging.strict_test import StrictTest, strict_tests
 from elmbench.judging.table_measures import (
@@ -29,6 +28,7 @@ from elmbench.judging.table_measures import (
     rows_of,
 )
 from elmbench.metrics import Unit
+from elmbench.registry import ignores_features
 from elmbench.results import group_by
 from elmbench.specs.experiments import PROFILES
 from elmbench.specs.profiles import Resolved
@@ -202,7 +202,11 @@ def judge_table(
 
     Trivial models do not count: their values are far from all others, so they would decide.
     """
-    trivial = {*dummies(resolved)}
+    trivial = {
+        name
+        for name, column in resolved.spec.models.items()
+        if ignores_features(column.model)
+    }
     values = [
         value
         for value in compared

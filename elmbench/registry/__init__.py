@@ -148,11 +148,14 @@ def has_method(factory: Callable[..., Any], *names: str) -> bool:
 
 def ignores_features(name: str) -> bool:
     """Return True for the dummy, and for a model from elsewhere whose estimator is one of
-    `sklearn.dummy`, or derives from one.
+    `sklearn.dummy`, or derives from one. A model that is not at hand counts as a real one.
     """
     if name in BUILT_IN:
         return name == DUMMY
-    entry = find_model(name)
+    try:
+        entry = find_model(name)
+    except ElmbenchError:
+        return False
     task = next(task for task in TASKS if getattr(entry, task) is not None)
     factory = entry.factory(task)
     if not isinstance(factory, type):

@@ -290,7 +290,6 @@ def test_the_most_faithful_profile_of_what_was_run_is_compared(
 @pytest.mark.parametrize(
     ("columns", "table", "metric", "figures"),
     [
-        (84, "ospvm/table12", "train_accuracy", ["0.1 points 4/4 – – 1.000 holds"]),
         # Blocks of columns, each with the names of tables.
         (80, "ospvm/table12", "train_accuracy", ["0.1 points 4/4 – – 1.000", "holds"]),
         (50, "rkelm/table3", "rmse", ["3.1 % 17/35 46/49 +7", "0.85 <.001 undecided"]),
