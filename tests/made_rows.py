@@ -1,6 +1,7 @@
 """Rows of tables with made published values and runs, for the tests of measures and verdicts."""
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,10 @@ from numpy.typing import NDArray
 
 from elmbench.judging.measured_cells import ComparedValue
 from elmbench.judging.table_measures import Row, rows_of
-from elmbench.judging.value_verdicts import Printed, draws_of_means
+from elmbench.judging.value_verdicts import Tolerance, draws_of_means
 from elmbench.metrics import Unit, unit_of
 from elmbench.specs.measures import Measure
+from elmbench.specs.published import PublishedValue
 
 
 def made_row(
@@ -36,15 +38,29 @@ def made_row(
             runs=np.arange(len(means)),
             means=means,
             draws=draws_of_means(means, 0.0),
-            printed=Printed(value=printed, rounding=rounding, mean_of=mean_of),
+            published=_published_value(dataset, model, metric, published),
+            tolerance=Tolerance(rounding=rounding, mean_of=mean_of),
             unit=unit or unit_of(metric),
             is_proposed=model in proposed,
         )
-        for k, (model, (printed, ours)) in enumerate(models.items())
+        for k, (model, (published, ours)) in enumerate(models.items())
         for means in [_runs(ours, deviation, k)]
     ]
     (row,) = rows_of(values)
     return row
+
+
+def _published_value(
+    dataset: str, model: str, metric: str, value: float
+) -> PublishedValue:
+    return PublishedValue(
+        dataset=dataset,
+        model=model,
+        metric=metric,
+        value=Decimal(value),
+        std=None,
+        note="",
+    )
 
 
 def _runs(ours: Any, deviation: float, seed: int) -> NDArray[np.float64]:

@@ -63,7 +63,7 @@ def picture_of(results: Results, metric: str) -> str:
             entry = by_place.get((model, dataset))
             if entry is not None:
                 left = _EDGE + _MODEL_WIDTH + column * _PRINT_WIDTH
-                parts.append(_text(left, top + 22, entry.printed))
+                parts.append(_text(left, top + 22, entry.published_text))
                 parts += _our_cell(entry, left=ours_left + column * _OUR_WIDTH, top=top)
     return "\n".join([*parts, "</svg>"]) + "\n"
 

@@ -44,7 +44,8 @@ def judge_cells(
     if not has_draws or is_other_data(columns):
         return Judgement("not comparable", runs=runs)
     value = measured.compared_value(group, measure)
-    return judge(value.draws, value.printed)._replace(runs=runs)
+    judgement = judge(value.draws, value.published.number, value.tolerance)
+    return judgement._replace(runs=runs)
 
 
 def _is_comparable(group: Key, measured: MeasuredCells) -> bool:

@@ -503,9 +503,9 @@ def _rivals_in_print(claim: Claim, dataset: str, resolved: Resolved) -> list[flo
         _value_in_print((dataset, column, measure.column), resolved)
         for column in columns
     ]
-    printed = [value for value in values if value is not None]
-    has_enough = claim.than == "others" or len(printed) == len(values)
-    return printed if has_enough else []
+    published = [value for value in values if value is not None]
+    has_enough = claim.than == "others" or len(published) == len(values)
+    return published if has_enough else []
 
 
 def _value_in_print(key: tuple[str, str, str], resolved: Resolved) -> float | None:

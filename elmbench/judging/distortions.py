@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import combinations
 
 import numpy as np
@@ -210,15 +211,12 @@ def prints_of_runs(compared: Sequence[ComparedValue]) -> Iterator[list[ComparedV
         prints = []
         for value in compared:
             total = len(value.runs)
-            size = min(value.printed.mean_of, total // 2)
+            size = min(value.tolerance.mean_of, total // 2)
             if first < total and total - size >= FEWEST_RUNS:
                 means = np.roll(value.means, -first)
-                printed = replace(
-                    value.printed,
-                    value=float(means[:size].mean()),
-                    rounding=0.0,
-                    mean_of=size,
-                )
+                mean = Decimal(float(means[:size].mean()))
+                published = replace(value.published, value=mean)
+                tolerance = replace(value.tolerance, rounding=0.0, mean_of=size)
                 draws = draws_of_means(means[size:], value.draws.least_half_width)
                 runs = np.roll(value.runs, -first)[size:]
                 order = np.argsort(runs)
@@ -228,7 +226,8 @@ def prints_of_runs(compared: Sequence[ComparedValue]) -> Iterator[list[ComparedV
                         runs=runs[order],
                         means=means[size:][order],
                         draws=draws,
-                        printed=printed,
+                        published=published,
+                        tolerance=tolerance,
                     )
                 )
         if prints:

@@ -1,6 +1,5 @@
 """The cells of a table that ended ok, and its published values beside our runs."""
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,7 @@ from elmbench.judging.summary_line import SummaryLine
 from elmbench.judging.value_verdicts import (
     FEWEST_RUNS,
     Draws,
-    Printed,
+    Tolerance,
     draws_of,
     draws_of_means,
     fixed_draws_of,
@@ -60,7 +59,8 @@ class ComparedValue:
     #: The mean of each of them.
     means: NDArray[np.float64]
     draws: Draws
-    printed: Printed
+    published: PublishedValue
+    tolerance: Tolerance
     #: The range and the margin of the metric in this paper.
     unit: Unit
     #: True if the paper proposes the model.
@@ -178,6 +178,7 @@ class MeasuredCells:
         n_runs = 1 if is_fixed else None
         draws = (fixed_draws_of if is_fixed else draws_of)(values, columns, measure)
         published = self.resolved.published[dataset, model, measure.column]
+        unit = self._paper.unit_of(measure.metric)
         spec = self.resolved.spec.models.get(model)
         return ComparedValue(
             profile=self.resolved.profile,
@@ -187,28 +188,29 @@ class MeasuredCells:
             runs=np.unique(columns["run"][has_value])[:n_runs],
             means=run_means(values, columns["run"])[:n_runs],
             draws=draws,
-            printed=self._printed(dataset, published),
-            unit=self._paper.unit_of(measure.metric),
+            published=published,
+            tolerance=self._tolerance(dataset, published, unit),
+            unit=unit,
             is_proposed=spec is not None and spec.model in self._paper.proposed,
         )
 
-    def _printed(self, dataset: str, published: PublishedValue) -> Printed:
-        """Return a published value and its distance to the paper's values of other models.
+    def _tolerance(
+        self, dataset: str, published: PublishedValue, unit: Unit
+    ) -> Tolerance:
+        """Return the tolerance for a published value, from the range and the margin of its metric
+        and from its distance to the paper's values of other models.
 
         These are all that any table of the paper prints for the same data set (by the suite's name)
         and metric, so that a value has the same verdict in every table that prints it.
         """
-        value = math.nan if published.value is None else float(published.value)
-        in_paper = self.resolved.printed_in_paper.get(
+        value = published.number
+        in_paper = self.resolved.published_in_paper.get(
             (dataset, published.metric), set()
         )
         distances = [
             abs(rival - value) for model, rival in in_paper if model != published.model
         ]
-        metric, _, _ = published.metric.partition("@")
-        unit = self._paper.unit_of(metric)
-        return Printed(
-            value=value,
+        return Tolerance(
             rounding=self.table.last_place(published) / 2,
             mean_of=self.resolved.mean_of,
             gap=float(np.median(distances)) if distances else None,

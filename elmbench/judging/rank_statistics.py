@@ -285,14 +285,16 @@ def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics
     )
     lines = drop_stand_ins(lines, resolved)
     pairs = resolved.published.items()
-    printed = (
+    published = (
         (key, value.value)
         for key, value in pairs
         if not value.cited and key[0] not in resolved.stand_ins
     )
     values_by_source: dict[str, dict[Any, float]] = {
         "measured": lines.set_index(["dataset", "model", "metric"])["mean"].to_dict(),
-        "published": {key: float(value) for key, value in printed if value is not None},
+        "published": {
+            key: float(value) for key, value in published if value is not None
+        },
     }
     comparisons = [
         rank_statistics(_first_metric_scores(values, resolved), source)

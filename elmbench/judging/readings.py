@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from elmbench.evaluation.score_comparison import share_of_test_rows
 from elmbench.judging.value_verdicts import (
     FEWEST_RUNS,
-    Printed,
+    Tolerance,
     draws_of_means,
     run_means,
 )
@@ -21,6 +21,7 @@ from elmbench.numerics.significance import LEVEL, Region, corrected_t_test
 from elmbench.specs.measures import UNJUDGED
 from elmbench.specs.papers import Reading
 from elmbench.specs.profiles import Resolved
+from elmbench.specs.published import PublishedValue
 from elmbench.tables import kind_of_table
 from elmbench.tables.number_texts import quantity
 
@@ -130,14 +131,13 @@ def _compare(
         is_judged = metric in cells and metric not in UNJUDGED
         if published.value is None or not is_judged:
             continue
-        printed = Printed(
-            value=float(published.value),
+        tolerance = Tolerance(
             rounding=table.last_place(published) / 2,
             mean_of=resolved.mean_of,
         )
         for common in groups:
             if (common.dataset, common.model) == (dataset, model):
-                yield from _compare_value(metric, printed, common, resolved)
+                yield from _compare_value(published, tolerance, common, resolved)
 
 
 def _cells_by_choice(name: str, reading: Reading, cells: pd.DataFrame) -> pd.DataFrame:
@@ -210,9 +210,13 @@ def _common_folds(positions: Iterable[_Positions]) -> list[_Fold]:
 
 
 def _compare_value(
-    metric: str, printed: Printed, common: _CommonCells, resolved: Resolved
+    published: PublishedValue,
+    tolerance: Tolerance,
+    common: _CommonCells,
+    resolved: Resolved,
 ) -> Iterator[dict[str, Any]]:
     """Yield a line for each value of a reading; none if all give the same values."""
+    metric = published.metric
     dataset = common.dataset
     model = common.model
     runs = common.runs
@@ -223,20 +227,23 @@ def _compare_value(
     if not values.size or changes_nothing:
         return
     test_share = share_of_test_rows(dataset, resolved) or 0.0
-    nearest = _pick(values[:, is_ok], runs[is_ok], printed, test_share)
+    # The print may stand for any number between these two.
+    least = published.number - tolerance.rounding
+    greatest = published.number + tolerance.rounding
+    nearest = _pick(values[:, is_ok], runs[is_ok], (least, greatest), test_share)
     spelling = resolved.spelling(dataset)
     table_label = resolved.file.spec.label
     origin = f"{table_label}, {resolved.profile}, {common.select}, {len(runs)} cells"
     for number, choice in enumerate(common.choices):
         row = values[number]
-        low, high = _interval(row[is_ok], runs[is_ok], printed)
+        low, high = _interval(row[is_ok], runs[is_ok], tolerance)
         yield {
             "experiment": resolved.file.id,
             "dataset": spelling,
             "model": model,
             "metric": metric,
             "label": f"{spelling} {model} {metric} ({origin})",
-            "published": printed.value,
+            "published": published.number,
             "value": choice,
             "leaks": common.reading.values[choice].leaks,
             "nearest": number == nearest,
@@ -268,7 +275,7 @@ def _deviation(means: _Values) -> float | None:
 
 
 def _interval(
-    values: _Values, runs: NDArray[np.int64], printed: Printed
+    values: _Values, runs: NDArray[np.int64], tolerance: Tolerance
 ) -> tuple[float, float]:
     """Return the ends of the interval of a verdict; NaN if there are too few runs."""
     n_runs = len(set(runs.tolist()))
@@ -276,19 +283,23 @@ def _interval(
         return np.nan, np.nan
     means = run_means(values, runs)
     draws = draws_of_means(means, least_half_width=0.0)
-    half_width = draws.half_width(printed.mean_of) + printed.rounding
+    half_width = draws.half_width(tolerance.mean_of) + tolerance.rounding
     low = draws.mean - half_width
     high = draws.mean + half_width
     return low, high
 
 
 def _pick(
-    table: _Values, runs: NDArray[np.int64], printed: Printed, test_share: float
+    table: _Values,
+    runs: NDArray[np.int64],
+    published: tuple[float, float],
+    test_share: float,
 ) -> int | None:
     """Return the row of values that is nearer to the print than every other row, by its number.
 
     The draws are the runs, as for the verdicts. If there are too few, they are the folds, which
-    share training rows. Every number that rounds to the print must give the same answer.
+    share training rows. Every number that rounds to the print must give the same answer;
+    `published` are the least and the greatest of these numbers.
     """
     draws = np.array([run_means(row, runs) for row in table])
     share = 0.0
@@ -297,10 +308,7 @@ def _pick(
         share = test_share
     if draws.shape[1] < FEWEST_RUNS:
         return None
-    # The print may stand for any number between these two.
-    least = printed.value - printed.rounding
-    greatest = printed.value + printed.rounding
-    answers = {_index_of_nearest(draws, end, share) for end in (least, greatest)}
+    answers = {_index_of_nearest(draws, number, share) for number in published}
     return answers.pop() if len(answers) == 1 else None
 
 

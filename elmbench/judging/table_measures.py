@@ -142,11 +142,11 @@ def _row(values: Sequence[ComparedValue], models: Sequence[str]) -> Row:
     """
     unit = values[0].unit
     dataset = values[0].dataset
-    mean_of = values[0].printed.mean_of
+    mean_of = values[0].tolerance.mean_of
     means = np.array([value.draws.mean for value in values])
     n_runs = _numbers_of_runs(values)
-    published = np.array([value.printed.value for value in values])
-    rounding = np.array([value.printed.rounding for value in values])
+    published = np.array([value.published.number for value in values])
+    rounding = np.array([value.tolerance.rounding for value in values])
     residuals = _residuals(values)
     variances = _print_variances(residuals, mean_of, rounding)
     rng = generator("errors of published values", dataset)
@@ -499,16 +499,16 @@ def compare_differences(rows: Sequence[Row]) -> Interval:
         if k < 2:
             continue
         unit = row.margins.mean()
-        printed = (row.published - row.published.mean()) / unit
+        published = (row.published - row.published.mean()) / unit
         ours = (row.means - row.means.mean()) / unit
-        products += float(printed @ ours)
-        squares += float(printed @ printed)
+        products += float(published @ ours)
+        squares += float(published @ published)
         # Subtracting the mean of the row leaves (k - 1) / k of the noise.
         variances = _print_variances(row.residuals, row.mean_of, row.rounding)
         variances = variances / unit**2
         noise += float(variances.sum() * (k - 1) / k)
 
-        noisy_print = printed + _centred(row.print_errors / unit)
+        noisy_print = published + _centred(row.print_errors / unit)
         noisy_means = ours + _centred(row.errors / unit)
         simulated_products += (noisy_print * noisy_means).sum(axis=1)
         simulated_squares += (noisy_print**2).sum(axis=1)

@@ -65,13 +65,12 @@ class Draws:
 
 
 @dataclass(frozen=True)
-class Printed:
-    """A published value."""
+class Tolerance:
+    """The distances between a published value and ours that do not matter."""
 
-    value: float
     #: Half of the last printed digit.
     rounding: float
-    #: The number of draws that the value is a mean over.
+    #: The number of draws that the published value is a mean over.
     mean_of: int = 1
     #: The median distance to the published values of other models; None if there are none.
     gap: float | None = None
@@ -83,7 +82,7 @@ class Printed:
 
     @property
     def widest(self) -> float:
-        """The greatest width of an interval that tells this value from others."""
+        """The greatest width of an interval that tells the published value from others."""
         return min(self.margin, math.inf if self.gap is None else self.gap)
 
 
@@ -106,51 +105,51 @@ class Judgement(NamedTuple):
     rows_off: int | None = None
 
 
-def judge(draws: Draws, printed: Printed) -> Judgement:
+def judge(draws: Draws, published: float, tolerance: Tolerance) -> Judgement:
     """Return the verdict on a published value that is comparable with our runs."""
     if draws.is_fixed:
-        return _judge_fixed(draws, printed)
+        return _judge_fixed(draws, published, tolerance)
     if draws.runs < FEWEST_RUNS:
         return Judgement("too few runs", runs_to_tell=FEWEST_RUNS)
     # Decimal numbers at an end of the interval are inside even if their binary approximations are
     # not.
-    half_width = draws.half_width(printed.mean_of) + printed.rounding
+    half_width = draws.half_width(tolerance.mean_of) + tolerance.rounding
     half_width *= 1 + 1e-9
-    distance = abs(printed.value - draws.mean)
-    low, high = _possible_ends(draws.mean, half_width, printed)
+    distance = abs(published - draws.mean)
+    low, high = _possible_ends(draws.mean, half_width, tolerance)
     if distance > half_width:
-        return Judgement(_verdict_outside(distance, printed), low=low, high=high)
-    if high - low <= printed.widest * (1 + 1e-8):
+        return Judgement(_verdict_outside(distance, tolerance), low=low, high=high)
+    if high - low <= tolerance.widest * (1 + 1e-8):
         return Judgement("reproduced", low=low, high=high)
-    needed_runs = runs_to_tell(draws, printed)
+    needed_runs = runs_to_tell(draws, tolerance)
     return Judgement("consistent", low=low, high=high, runs_to_tell=needed_runs)
 
 
 def _possible_ends(
-    mean: float, half_width: float, printed: Printed
+    mean: float, half_width: float, tolerance: Tolerance
 ) -> tuple[float, float]:
     """Return the ends of an interval, within the range of the metric."""
-    low = max(mean - half_width, printed.least)
-    high = min(mean + half_width, printed.greatest)
+    low = max(mean - half_width, tolerance.least)
+    high = min(mean + half_width, tolerance.greatest)
     return low, high
 
 
-def _verdict_outside(distance: float, printed: Printed) -> str:
+def _verdict_outside(distance: float, tolerance: Tolerance) -> str:
     """Return the verdict on a published value that is not ours."""
-    is_close = distance <= (printed.margin + printed.rounding) * (1 + 1e-9)
+    is_close = distance <= (tolerance.margin + tolerance.rounding) * (1 + 1e-9)
     return "close" if is_close else "differs"
 
 
-def _judge_fixed(draws: Draws, printed: Printed) -> Judgement:
+def _judge_fixed(draws: Draws, published: float, tolerance: Tolerance) -> Judgement:
     """Return the verdict on a published value in which nothing is random."""
-    half_width = draws.least_half_width + printed.rounding
+    half_width = draws.least_half_width + tolerance.rounding
     half_width *= 1 + 1e-9
-    low, high = _possible_ends(draws.mean, half_width, printed)
-    distance = abs(printed.value - draws.mean)
+    low, high = _possible_ends(draws.mean, half_width, tolerance)
+    distance = abs(published - draws.mean)
     if distance <= half_width:
         return Judgement("exact", low=low, high=high)
     return Judgement(
-        _verdict_outside(distance, printed),
+        _verdict_outside(distance, tolerance),
         low=low,
         high=high,
         rows_off=_rows_off(distance - half_width, draws),
@@ -164,16 +163,16 @@ def _rows_off(excess: float, draws: Draws) -> int | None:
     return None if draws.row_weight is None else math.ceil(excess / draws.row_weight)
 
 
-def runs_to_tell(draws: Draws, printed: Printed) -> int | None:
+def runs_to_tell(draws: Draws, tolerance: Tolerance) -> int | None:
     """Return the fewest runs with an interval that is narrow enough at the same deviation; None if
     there are none.
     """
     numbers = range(FEWEST_RUNS, MOST_RUNS + 1)
 
     def tells(runs: int) -> bool:
-        half_width = draws.half_width(printed.mean_of, runs)
-        width = 2 * (half_width + printed.rounding)
-        return width <= printed.widest
+        half_width = draws.half_width(tolerance.mean_of, runs)
+        width = 2 * (half_width + tolerance.rounding)
+        return width <= tolerance.widest
 
     first = bisect_left(numbers, True, key=tells)
     return numbers[first] if first < len(numbers) else None

@@ -204,7 +204,7 @@ class _Sections:
         params = _common_params(self._cells) if self._kind.ranks else {}
         measures = self._measures_of(summary)
         is_best = _best_of_rows(summary, measures, self._experiment)
-        for line, measure, (best, best_printed) in zip(
+        for line, measure, (best, best_published) in zip(
             summary.to_dict("records"), measures, is_best, strict=True
         ):
             dataset = line["dataset"]
@@ -222,7 +222,7 @@ class _Sections:
                 optimism=optimism.get((dataset, model)),
                 chosen=params.get((dataset, model), ""),
                 best=best,
-                best_printed=best_printed,
+                best_published=best_published,
             )
 
     def _optimism_under(self, reading: str, select: str) -> dict[Any, float]:
@@ -381,7 +381,7 @@ class TableGrid:
         ]
 
     @property
-    def has_printed(self) -> bool:
+    def has_published(self) -> bool:
         """True if the paper prints one of these values."""
         return any(entry.published for entry in self.entries)
 
@@ -405,25 +405,25 @@ def grids_of(section: Section, resolved: Resolved) -> list[TableGrid]:
         entry for entry in section.entries if entry.shown or entry.published is not None
     ]
     shape = _shape_of(entries, resolved)
-    # Unless the columns are models, the printed ones have a separate grid.
-    printed = set()
+    # Unless the columns are models, those with published values have a separate grid.
+    with_published = set()
     for entry in entries:
         if entry.published is not None:
             heading = _name(entry, shape.heading)
             column = _name(entry, shape.columns)
-            printed.add((heading, column))
+            with_published.add((heading, column))
 
     def grid_of(entry: Entry) -> tuple[str, bool]:
         heading = _name(entry, shape.heading)
         column = _name(entry, shape.columns)
-        is_printed = (heading, column) in printed
-        return heading, is_printed or shape.columns == "model"
+        is_published = (heading, column) in with_published
+        return heading, is_published or shape.columns == "model"
 
     groups = group_by(entries, grid_of)
     order = list(dict.fromkeys(heading for heading, _ in groups))
     keys = sorted(groups, key=lambda key: (order.index(key[0]), not key[1]))
     grids = [_grid(groups[key], shape, resolved) for key in keys]
-    return sorted(grids, key=lambda grid: not grid.has_printed)
+    return sorted(grids, key=lambda grid: not grid.has_published)
 
 
 def _shape_of(entries: Sequence[Entry], resolved: Resolved) -> _Shape:

@@ -125,12 +125,12 @@ def _each_once(by_table: Iterable[list[ComparedValue]]) -> Iterator[ComparedValu
     """Yield the values of some tables; one that several tables print only once."""
     seen: set[tuple[str, str, Measure, float]] = set()
     for compared in by_table:
-        printed = {
-            (value.dataset, value.model, value.measure, value.printed.value): value
+        values = {
+            (value.dataset, value.model, value.measure, value.published.number): value
             for value in compared
         }
-        yield from (value for key, value in printed.items() if key not in seen)
-        seen |= printed.keys()
+        yield from (value for key, value in values.items() if key not in seen)
+        seen |= values.keys()
 
 
 def _largest(rows: list[Row]) -> float:
@@ -152,7 +152,7 @@ def _value_texts(quoted: QuotedValue, table: TableWithResults) -> ValueTexts | N
     if value is None:
         return None
     return ValueTexts(
-        ours=f"{value.draws.mean:.3f}", published=f"{value.printed.value:g}"
+        ours=f"{value.draws.mean:.3f}", published=f"{value.published.number:g}"
     )
 
 

@@ -84,20 +84,19 @@ class Resolved:
         }
 
     @cached_property
-    def printed_in_paper(self) -> Mapping[tuple[str, str], set[tuple[str, float]]]:
+    def published_in_paper(self) -> Mapping[tuple[str, str], set[tuple[str, float]]]:
         """The models and values, without cited ones, that all tables of the paper print, by data
         set and metric.
         """
-        printed: dict[tuple[str, str], set[tuple[str, float]]] = {}
+        values: dict[tuple[str, str], set[tuple[str, float]]] = {}
         for table in self.file.tables or [self.file]:
             for name, published in self._by_suite_name(table.published_values):
-                value = published.value
-                if value is None or published.cited or name == ALL:
+                has_value = published.value is not None
+                if not has_value or published.cited or name == ALL:
                     continue
-                key = (name, published.metric)
-                values = printed.setdefault(key, set())
-                values.add((published.model, float(value)))
-        return printed
+                values_of_metric = values.setdefault((name, published.metric), set())
+                values_of_metric.add((published.model, published.number))
+        return values
 
     def _by_suite_name(
         self, values: Iterable[PublishedValue]
@@ -108,10 +107,10 @@ class Resolved:
         suite_names = {ALL: ALL}
         pairs = []
         for value in values:
-            printed = value.dataset
-            if printed not in suite_names:
-                suite_names[printed] = self.file.find_dataset(printed).name
-            pairs.append((suite_names[printed], value))
+            spelling = value.dataset
+            if spelling not in suite_names:
+                suite_names[spelling] = self.file.find_dataset(spelling).name
+            pairs.append((suite_names[spelling], value))
         of_stand_ins = [
             (stand_in, value)
             for stand_in, replaced in self.stand_ins.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -105,6 +106,20 @@ class PublishedValue:
     over_seconds: float | None = None
     #: The authors cited the value from another paper.
     cited: bool = False
+
+    @property
+    def number(self) -> float:
+        """The value as a float; NaN if the paper prints none."""
+        return math.nan if self.value is None else float(self.value)
+
+    @property
+    def shown(self) -> str:
+        """The value as a table shows it: `0.93 ± 0.012`, `2^-20`, `> 600 s`, `-` for a blank."""
+        if self.value is None:
+            limit = self.over_seconds
+            return "-" if limit is None else f"> {limit:g} s"
+        mean = self.text if "^" in self.text else str(self.value)
+        return mean if self.std is None else f"{mean} ± {self.std}"
 
     @property
     def last_place(self) -> float:

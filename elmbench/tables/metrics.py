@@ -156,7 +156,7 @@ class MetricsTable(TableKind):
             if entry.mean is not None:
                 line[name] = quantity(entry.mean)
             if entry.published:
-                line[f"published_{name}"] = entry.printed
+                line[f"published_{name}"] = entry.published_text
         return line
 
 

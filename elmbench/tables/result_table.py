@@ -59,8 +59,8 @@ class Entry:
 
     `shown` is the mean with its digits, or the ending of the cells. Of the model on the data set,
     `optimism` is that of the selection, and `chosen` are the hyperparameters in words; None and
-    empty unless the kind of table shows them. `best` and `best_printed` are True if our mean, or
-    the printed value_, is the best of the models on the data set; never for times and sizes.
+    empty unless the kind of table shows them. `best` and `best_published` are True if our mean, or
+    the published value, is the best of the models on the data set; never for times and sizes.
     """
 
     dataset: str
@@ -75,21 +75,12 @@ class Entry:
     optimism: float | None = None
     chosen: str = ""
     best: bool = False
-    best_printed: bool = False
+    best_published: bool = False
 
     @property
-    def printed(self) -> str:
-        """The value as the paper prints it: `0.93 ± 0.012`, `2^-20`, `> 600 s`, `-` for a blank;
-        empty without one.
-        """
-        published = self.published
-        if published is None:
-            return ""
-        if published.value is None:
-            limit = published.over_seconds
-            return "-" if limit is None else f"> {limit:g} s"
-        mean = published.text if "^" in published.text else str(published.value)
-        return mean if published.std is None else f"{mean} ± {published.std}"
+    def published_text(self) -> str:
+        """The published value as the paper prints it; empty without one."""
+        return "" if self.published is None else self.published.shown
 
     @property
     def verdict_text(self) -> str:
@@ -106,7 +97,7 @@ class Entry:
         """
         texts = {
             "value": self.shown,
-            "published": self.printed,
+            "published": self.published_text,
             "verdict": self.verdict_text,
         }
         return {name + suffix: text for name, text in texts.items() if text}

@@ -24,7 +24,7 @@ from elmbench.judging.value_verdicts import (
     MOST_RUNS,
     Draws,
     Judgement,
-    Printed,
+    Tolerance,
     draws_of,
     draws_of_means,
     judge,
@@ -63,7 +63,7 @@ def test_the_interval_is_that_of_a_new_draw() -> None:
 def test_the_verdict_at_its_boundaries(
     distance: float, verdict: str, side: int
 ) -> None:
-    result = judge(DRAWS, Printed(0.9 + side * distance, 0.005, margin=MARGIN))
+    result = judge(DRAWS, 0.9 + side * distance, Tolerance(0.005, margin=MARGIN))
     assert result.verdict == verdict
     assert (result.high - result.low) / 2 == pytest.approx(HALF + 0.005, rel=1e-6)
     assert result.runs_to_tell is None
@@ -74,38 +74,42 @@ def test_one_or_two_runs_are_too_few(runs: int) -> None:
     draws = Draws(0.9, math.nan if runs == 1 else 0.001, runs, 0.005)
     # Not even of a figure that is far away: two runs of a metric that counts rows often coincide.
     for value in (0.9, 0.1):
-        result = judge(draws, Printed(value, 0.0005, gap=0.05))
+        result = judge(draws, value, Tolerance(0.0005, gap=0.05))
         assert result == Judgement("too few runs", runs_to_tell=3)
 
 
 def test_an_interval_as_wide_as_the_models_lie_apart_is_consistent_at_best() -> None:
-    near = Printed(0.9, 0.005)
+    near = Tolerance(0.005)
     width = 2 * (HALF + 0.005)
-    assert judge(DRAWS, replace(near, gap=width + 1e-6)).verdict == "reproduced"
-    assert judge(DRAWS, replace(near, gap=width - 1e-6)).verdict == "consistent"
+    assert judge(DRAWS, 0.9, replace(near, gap=width + 1e-6)).verdict == "reproduced"
+    assert judge(DRAWS, 0.9, replace(near, gap=width - 1e-6)).verdict == "consistent"
     # A value outside of the interval is close or differs, however far apart the models are.
     for apart in (0.001, 1.0, None):
-        outside = Printed(0.9 + 0.75 * width, 0.005, gap=apart, margin=0.1)
-        assert judge(DRAWS, outside).verdict == "close"
-        assert judge(DRAWS, replace(outside, value=0.5)).verdict == "differs"
+        tolerance = Tolerance(0.005, gap=apart, margin=0.1)
+        assert judge(DRAWS, 0.9 + 0.75 * width, tolerance).verdict == "close"
+        assert judge(DRAWS, 0.5, tolerance).verdict == "differs"
 
 
 def test_an_interval_wider_than_the_margin_is_consistent_at_best() -> None:
     """A single published value has no other models, and still no interval is good enough for it."""
     width = 2 * (HALF + 0.005)
-    alone = Printed(0.9, 0.005)
-    assert judge(DRAWS, replace(alone, margin=width + 1e-6)).verdict == "reproduced"
-    assert judge(DRAWS, replace(alone, margin=width - 1e-6)).verdict == "consistent"
+    alone = Tolerance(0.005)
+    assert (
+        judge(DRAWS, 0.9, replace(alone, margin=width + 1e-6)).verdict == "reproduced"
+    )
+    assert (
+        judge(DRAWS, 0.9, replace(alone, margin=width - 1e-6)).verdict == "consistent"
+    )
     # An interval from -.25 to 1.86 says nothing about an accuracy of .307.
     wide = Draws(0.801, 0.21, 3, 0.0)
-    result = judge(wide, Printed(0.307, 0.0005, margin=0.01, least=0.0, greatest=1.0))
+    result = judge(wide, 0.307, Tolerance(0.0005, margin=0.01, least=0.0, greatest=1.0))
     assert (result.verdict, result.low, result.high) == ("consistent", 0.0, 1.0)
 
 
 def test_more_runs_never_turn_reproduced_into_differs_at_the_same_mean() -> None:
-    printed = Printed(0.905, 0.0005, mean_of=20, margin=0.02)
+    tolerance = Tolerance(0.0005, mean_of=20, margin=0.02)
     verdicts = [
-        judge(replace(DRAWS, runs=runs), printed).verdict
+        judge(replace(DRAWS, runs=runs), 0.905, tolerance).verdict
         for runs in (2, 3, 20, 200, 2000)
     ]
     assert verdicts == [
@@ -118,24 +122,27 @@ def test_more_runs_never_turn_reproduced_into_differs_at_the_same_mean() -> None
 
 
 def test_the_runs_that_would_tell() -> None:
-    printed = Printed(0.9, 0.0005, gap=0.06)
-    result = judge(DRAWS, printed)
+    tolerance = Tolerance(0.0005, gap=0.06)
+    result = judge(DRAWS, 0.9, tolerance)
     assert result.verdict == "consistent"
     runs = result.runs_to_tell
     assert runs is not None
-    assert judge(replace(DRAWS, runs=runs), printed).verdict == "reproduced"
-    assert judge(replace(DRAWS, runs=runs - 1), printed).verdict == "consistent"
+    enough = replace(DRAWS, runs=runs)
+    assert judge(enough, 0.9, tolerance).verdict == "reproduced"
+    too_few = replace(DRAWS, runs=runs - 1)
+    assert judge(too_few, 0.9, tolerance).verdict == "consistent"
     # A single published draw always varies by 1.96 s.
-    assert judge(DRAWS, replace(printed, gap=2 * 1.96 * 0.01)).runs_to_tell is None
+    narrow = replace(tolerance, gap=2 * 1.96 * 0.01)
+    assert judge(DRAWS, 0.9, narrow).runs_to_tell is None
     assert MOST_RUNS >= 1000
 
 
 def test_runs_that_do_not_vary_leave_the_weight_of_one_test_row() -> None:
     draws = Draws(1.0, 0.0, 5, 1 / 400)
-    printed = Printed(1.0, 0.0, margin=0.01)
-    assert judge(draws, replace(printed, value=1 - 1 / 400)).verdict == "reproduced"
-    assert judge(draws, replace(printed, value=1 - 2 / 400)).verdict == "close"
-    assert judge(draws, replace(printed, value=1 - 5 / 400)).verdict == "differs"
+    tolerance = Tolerance(0.0, margin=0.01)
+    assert judge(draws, 1 - 1 / 400, tolerance).verdict == "reproduced"
+    assert judge(draws, 1 - 2 / 400, tolerance).verdict == "close"
+    assert judge(draws, 1 - 5 / 400, tolerance).verdict == "differs"
 
 
 def test_draws_are_means_of_runs() -> None:
@@ -176,7 +183,7 @@ def test_a_new_draw_is_reproduced_95_times_in_100(
         published = float(rng.normal(0.8, 0.02, mean_of).mean())
         draws = draws_of_means(rng.normal(0.8, 0.02, runs), 0.0)
         reproduced += (
-            judge(draws, Printed(published, 0.0, mean_of)).verdict == "reproduced"
+            judge(draws, published, Tolerance(0.0, mean_of)).verdict == "reproduced"
         )
     low, high = binom.ppf([1e-7, 1 - 1e-7], trials, 0.95)
     assert low <= reproduced <= high

@@ -58,8 +58,8 @@ def test_a_value_that_two_tables_print_counts_once() -> None:
     for one in tables:
         for value in one.compared_values:
             if value.measure.metric == "accuracy":
-                key = value.dataset, value.model, value.printed.value
-                distance = abs(value.draws.mean - value.printed.value)
+                key = value.dataset, value.model, value.published.number
+                distance = abs(value.draws.mean - value.published.number)
                 distances.setdefault(key, distance)
     n_values = sum(
         value.measure.metric == "accuracy"
@@ -81,7 +81,7 @@ def test_a_value_that_two_tables_print_counts_once() -> None:
 def test_an_error_is_a_share_of_the_print() -> None:
     one = table("fast/rkelm/table3")
     shares = [
-        abs(value.draws.mean / value.printed.value - 1)
+        abs(value.draws.mean / value.published.number - 1)
         for value in one.compared_values
         if value.measure.metric == "rmse" and value.dataset == "abalone"
     ]

@@ -47,7 +47,7 @@ def test_each_verdict_by_hand(table: str) -> None:
         runs = part.groupby("run")[metric].mean().to_numpy(float)
         figure = resolved.published[line["dataset"], line["model"], metric]
         published = float(figure.value)
-        in_paper = resolved.printed_in_paper[line["dataset"], metric]
+        in_paper = resolved.published_in_paper[line["dataset"], metric]
         others = [
             abs(other - published)
             for model, other in in_paper

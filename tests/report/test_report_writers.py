@@ -174,7 +174,7 @@ def test_latex_has_the_shape_of_the_printed_table(name: str) -> None:
         for entry in grid.entries
     ]
     n_bold = sum(entry.best for entry in entries)
-    n_bold += sum(entry.best_printed for entry in entries if entry.printed)
+    n_bold += sum(entry.best_published for entry in entries if entry.published)
     assert text.count(r"\textbf{") == n_bold > 0
     for block in blocks:
         (alignment,) = re.findall(r"\\begin\{tabular\}\{(l+c+)\}", block)

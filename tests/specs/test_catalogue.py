@@ -536,7 +536,7 @@ def test_every_published_value_has_a_column(table: str) -> None:
 
 
 def test_published_values_of_all_tables_of_a_paper_are_found_by_metric() -> None:
-    values = resolve(find_experiment("kos-elm/table4"), "paper").printed_in_paper
+    values = resolve(find_experiment("kos-elm/table4"), "paper").published_in_paper
     figures = resolve(find_experiment("kos-elm/table5"), "paper").published
     assert figures
     for (dataset, model, metric), figure in figures.items():

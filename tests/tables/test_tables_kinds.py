@@ -56,7 +56,10 @@ def test_values_of_a_table_are_those_of_its_tasks(toy: Toy) -> None:
 def test_powers_are_shown_as_printed_and_inverses_are_named() -> None:
     resolved = resolve(find_experiment("rkelm/table2"), "fast")
     figure = resolved.published["auto-mpg", "RKELM", "C"]
-    assert Entry("auto-mpg", "RKELM", Measure("C"), published=figure).printed == "2^-20"
+    assert (
+        Entry("auto-mpg", "RKELM", Measure("C"), published=figure).published_text
+        == "2^-20"
+    )
     (note,) = kind_of_table(resolved).notes(frame(resolved, []))
     assert note.text == sentence("tables.kinds.note-on-C-of-rkelm")
 

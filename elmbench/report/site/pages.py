@@ -308,12 +308,11 @@ def sections_of(results: Results, *, include_extra: bool) -> Iterator[dict[str, 
             for grid in grids
             if results.table.columns[2].name == "fit" and "fit_seconds" in grid.measures
         ]
-        printed = [grid for grid in grids if grid.has_printed] or (of_times or grids)[
-            :1
-        ]
+        first_grid = (of_times or grids)[:1]
+        shown = [grid for grid in grids if grid.has_published] or first_grid
         is_first = section is results.table.sections[0]
         extra = (
-            [grid for grid in grids if grid not in printed]
+            [grid for grid in grids if grid not in shown]
             if include_extra and is_first and not readings
             else []
         )
@@ -323,12 +322,12 @@ def sections_of(results: Results, *, include_extra: bool) -> Iterator[dict[str, 
         names = dict.fromkeys(
             entry.measure.column for grid in extra for entry in grid.entries
         )
-        if printed:
+        if shown:
             yield {
                 "heading": section.heading,
                 "intervals": interval_texts(results, section),
                 "short": short,
-                "grids": printed,
+                "grids": shown,
                 "extra": extra,
                 "beside": list(names),
             }

@@ -154,9 +154,9 @@ def _published_text(entry: Entry | None) -> str:
     """Return the published value, in bold if it is the best of its row, with the sign of the
     verdict.
     """
-    if entry is None or not entry.printed:
+    if entry is None or not entry.published_text:
         return ""
-    text = _bold(tex(entry.printed), is_best=entry.best_printed)
+    text = _bold(tex(entry.published_text), is_best=entry.best_published)
     sign = _SIGNS.get(entry.verdict)
     return f"{text}~${sign}$" if sign else text
 

@@ -288,18 +288,18 @@ def grids_to_show(
     from elmbench.specs.measures import UNJUDGED
 
     grids = grids_of(section, resolved)
-    with_printed = [grid for grid in grids if grid.has_printed]
-    if not with_printed:
+    with_published = [grid for grid in grids if grid.has_published]
+    if not with_published:
         return []
     metrics = {*resolved.spec.protocol.all_metrics}
     added = metrics - {*resolved.file.spec.protocol.all_metrics}
-    printed = [grid for grid in grids if grid.has_printed or grid.measures & added]
+    published = [grid for grid in grids if grid.has_published or grid.measures & added]
     if first:
         times = [grid for grid in grids if grid.measures == {"fit_seconds"}]
-        return printed + [grid for grid in times if not grid.has_printed]
+        return published + [grid for grid in times if not grid.has_published]
     # Another selection or reading changes the judged values.
-    judged = [grid for grid in printed if grid.measures - {*UNJUDGED}]
-    return judged or printed
+    judged = [grid for grid in published if grid.measures - {*UNJUDGED}]
+    return judged or published
 
 
 @dataclass(frozen=True)
@@ -383,8 +383,8 @@ def _published_text(entry: Entry | None, deviations: bool) -> Text:
     """
     if entry is None:
         return Text("")
-    text = _short(entry.printed, deviations)
-    if entry.best_printed:
+    text = _short(entry.published_text, deviations)
+    if entry.best_published:
         text += "*"
     if entry.verdict:
         text += f" {SIGNS[entry.verdict]}"
