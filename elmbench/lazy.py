@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 
-def load(address: str) -> Any:
+def load_object(address: str) -> Any:
     """Return the object at an address `module:name`."""
     module, _, name = address.partition(":")
     return getattr(import_module(module), name)
@@ -31,6 +31,6 @@ def attach(
     def get(name: str) -> Any:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return load(f"{modules[name]}:{name}")
+        return load_object(f"{modules[name]}:{name}")
 
     return get, lambda: sorted(modules)

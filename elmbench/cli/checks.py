@@ -16,7 +16,7 @@ from elmbench.judging.claim_outcomes import CLAIM_VERDICTS, count_results
 from elmbench.judging.published_values import counts_text
 from elmbench.judging.rank_statistics import compare_models, draw_critical_differences
 from elmbench.judging.verdict_words import VERDICTS
-from elmbench.lazy import load
+from elmbench.lazy import load_object
 from elmbench.report.checked_prints import CheckedPrint, summary_text
 from elmbench.report.papers import PaperResults, TableResults
 from elmbench.report.table_results import Results
@@ -57,7 +57,7 @@ def format_table(
     """
     if form == "csv":
         return csv(frame)
-    return str(load(FORMATS[form])(table, commands, picture, resolved))
+    return str(load_object(FORMATS[form])(table, commands, picture, resolved))
 
 
 def show_statistics(

@@ -24,7 +24,7 @@ from elmbench.cli.help import (
     protocol_option,
 )
 from elmbench.files import RESULTS_DIR
-from elmbench.lazy import load
+from elmbench.lazy import load_object
 from elmbench.results.folders import FigureFormat
 from elmbench.terminal import unescaped
 
@@ -192,7 +192,7 @@ def _completion(address: str) -> Callable[[str], Iterator[str]]:
     """Return a callback that yields the names that begin with the given text."""
 
     def complete(incomplete: str) -> Iterator[str]:
-        return (name for name in load(address)() if name.startswith(incomplete))
+        return (name for name in load_object(address)() if name.startswith(incomplete))
 
     return complete
 

@@ -23,7 +23,13 @@ from elmbench.evaluation.splits import (
 )
 from elmbench.metrics import Metric, counts_rows, metric_names
 from elmbench.models.candidate_problem import weight_argument
-from elmbench.registry import ModelEntry, check_parameters, find_model, has_method
+from elmbench.registry import (
+    ModelEntry,
+    check_parameters,
+    find_model,
+    has_method,
+    try_factory,
+)
 from elmbench.registry.built_in import DUMMY
 from elmbench.registry.scorers import find_metric
 from elmbench.runs.planning import extra_column
@@ -443,21 +449,14 @@ def _exclusion_reason(entry: ModelEntry, spec: DatasetSpec, metric: Metric) -> s
     if "predict" in metric.methods() and not weighted:
         return ""
     factory = entry.factory(spec.task)
-    # Decision values are calibrated.
-    methods = dict.fromkeys(
-        (
-            *metric.methods(),
-            *(["decision_function"] if metric.takes == "probabilities" else []),
-        )
-    )
+    methods = list(metric.methods())
+    if metric.takes == "probabilities" and "decision_function" not in methods:
+        methods.append("decision_function")  # decision values are calibrated
     if not has_method(factory, *methods):
         return f"it has no {' or '.join(methods)}, which {metric.name} takes"
-    try:
-        model = factory if isinstance(factory, type) else factory()
-        return (
-            "it takes no weights of rows"
-            if weighted and weight_argument(model) is None
-            else ""
-        )
-    except TypeError:  # it has parameters without defaults
+    if not weighted:
         return ""
+    model = factory if isinstance(factory, type) else try_factory(factory)
+    if model is None or weight_argument(model) is not None:
+        return ""
+    return "it takes no weights of rows"

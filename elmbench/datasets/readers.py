@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from elmbench.datasets.table import MOST_COLUMNS, Table, few, target_of
-from elmbench.datasets.unpacking import check_members, check_size, read_limited
+from elmbench.datasets.unpacking import check_members, check_unpacked_size, read_limited
 from elmbench.datasets.user_files.arff_files import read_arff, read_sparse_arff
 from elmbench.datasets.user_files.parquet_columns import read_columns
 from elmbench.datasets.user_files.text_files import PUBLIC, ChooseTarget, read_text
@@ -159,7 +159,7 @@ def _check_arrays(content: bytes, path: Path) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         shapes = [_shape_of(archive, name) for name in archive.namelist()]
     n_values = sum(prod(shape) for shape in shapes)
-    check_size(8 * n_values, content, path, "leave columns or rows out")
+    check_unpacked_size(8 * n_values, content, path, "leave columns or rows out")
     n_columns = max((prod(shape[1:]) for shape in shapes if len(shape) > 1), default=0)
     if n_columns > MOST_COLUMNS:
         raise ElmbenchError(
@@ -270,7 +270,9 @@ def _read_parquet(
 
     file = pq.ParquetFile(io.BytesIO(content), pre_buffer=False)
     n_values = file.metadata.num_rows * file.metadata.num_columns
-    check_size(8 * n_values, content, path, "leave columns out, or save it as CSV")
+    check_unpacked_size(
+        8 * n_values, content, path, "leave columns out, or save it as CSV"
+    )
     nested = {
         field.name: field.type
         for field in file.schema_arrow

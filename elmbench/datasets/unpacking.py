@@ -48,7 +48,7 @@ def check_members(content: bytes, path: Path, next_step: str) -> None:
     if not zipfile.is_zipfile(io.BytesIO(content)):
         return
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        check_size(
+        check_unpacked_size(
             sum(member.file_size for member in archive.infolist()),
             content,
             path,
@@ -56,7 +56,9 @@ def check_members(content: bytes, path: Path, next_step: str) -> None:
         )
 
 
-def check_size(n_bytes: int, content: bytes, path: Path, next_step: str) -> None:
+def check_unpacked_size(
+    n_bytes: int, content: bytes, path: Path, next_step: str
+) -> None:
     """Raise ElmbenchError if the content of a file unpacks to too many bytes."""
     if n_bytes > _limit(len(content)):
         raise _too_large(path, len(content), next_step)

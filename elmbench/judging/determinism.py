@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.registry import find_model, has_method, parameter_names
+from elmbench.registry import find_model, has_method, parameter_names, try_factory
 from elmbench.registry.seeds import seed_has_effect
 from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.profiles import Resolved
@@ -93,8 +93,6 @@ def _is_fixed_choice(
 
 def _is_seeded(factory: Callable[..., Any], column: ModelColumn) -> bool:
     """Return True if the numbers of a model with a `random_state` may depend on it."""
-    try:
-        estimator = factory(**column.params)
-    except TypeError:  # it has parameters without defaults
-        return True
-    return seed_has_effect(estimator, (*column.searched, *column.printed))
+    estimator = try_factory(factory, **column.params)
+    further_names = (*column.searched, *column.printed)
+    return estimator is None or seed_has_effect(estimator, further_names)

@@ -3,6 +3,7 @@
 `PathSearchCV` and the searches of a benchmark evaluate their candidates here.
 """
 
+import operator
 import warnings
 from collections import Counter
 from collections.abc import Callable, Container, Iterator
@@ -61,6 +62,8 @@ class CandidateProblem:
         The other parameters, which no candidate has.
     weights : ndarray of shape (n_samples,) or None
         Weights of the rows, which a path does not take.
+    take : callable
+        Returns the rows or targets with some numbers for a fit; arrays are indexed by default.
     """
 
     factory: Callable[..., Any]
@@ -70,6 +73,7 @@ class CandidateProblem:
     candidates: list[dict[str, Any]]
     fixed: dict[str, Any]
     weights: Array | None = field(default=None, kw_only=True)
+    take: Callable[[Any, Indices], Any] = field(default=operator.getitem, kw_only=True)
 
     def make(self, candidate: dict[str, Any]) -> Any:
         """Return the unfitted model of a candidate."""
@@ -123,7 +127,7 @@ class CandidateProblem:
         reported = getattr(model, "solvers_", {})
         solvers = Counter(reported)
         solvers["clone and fit"] += 1
-        predicted = outputs(model, self.X[test])
+        predicted = outputs(model, self.take(self.X, test))
         return Evaluated(
             candidate=i,
             fold=j,
@@ -135,7 +139,9 @@ class CandidateProblem:
         """Return the model of a candidate, fitted to some rows, whose copies end with this call."""
         model = self.make(candidate)
         weights = None if self.weights is None else self.weights[train]
-        return fit_model(model, self.X[train], self.y[train], weights)
+        rows = self.take(self.X, train)
+        targets = self.take(self.y, train)
+        return fit_model(model, rows, targets, weights)
 
     def _report(self, failures: dict[int, Exception]) -> None:
         """Raise the first failure if all candidates fail, else warn of them."""

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.models.base.family import estimator
-from elmbench.models.base.kernels import KernelSystemMixin
 from elmbench.models.base.sklearn_private import StrOptions
 from elmbench.models.base.weights import WeightedClassifier, WeightedRegressor
+from elmbench.models.kernel_elm import KernelSystemMixin
 from elmbench.numerics.arrays import Array
 
 

@@ -116,7 +116,7 @@ def _break_ties(
             column[rows] = _scores_of(reference, y, values, error_score)
 
 
-def registered_metric(scorer: Any) -> Metric | None:
+def metric_of_scorer(scorer: Any) -> Metric | None:
     """Return the registered metric that a scorer computes, apart from the sign."""
     for metric in REGISTRY.values():
         reference: Any = get_scorer(metric.scorer) if metric.scorer else None

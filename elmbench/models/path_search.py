@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgWarning
 from sklearn.base import (
     ClassifierMixin,
@@ -32,6 +33,7 @@ from elmbench.models.base.sklearn_private import (
     score_predictions,
     scorers_by_name,
 )
+from elmbench.models.candidate_problem import CandidateProblem
 from elmbench.models.path_callbacks import SearchTasks
 from elmbench.models.path_grids import (
     PathGrid,
@@ -39,8 +41,9 @@ from elmbench.models.path_grids import (
     path_grids,
     split_last_step,
 )
-from elmbench.models.path_scores import PathScorer, path_results, registered_metric
+from elmbench.models.path_scores import PathScorer, metric_of_scorer, path_results
 from elmbench.models.protocols import Folds
+from elmbench.numerics.arrays import Indices
 from elmbench.numerics.threads import threads_for
 
 TIED = 1e-8  # share of the best score within which others count as equal, see `_settle_ties`
@@ -156,11 +159,7 @@ class PathSearchCV(GridSearchCV):
         **params
             `groups` for the splitter; anything else as in `GridSearchCV`.
         """
-        for name in [
-            name
-            for name in vars(self)
-            if name.endswith("_") and not name.startswith("_")
-        ]:
+        for name in _fitted_attributes(self):
             delattr(self, name)
         cv = self.cv
         try:
@@ -238,10 +237,9 @@ class PathSearchCV(GridSearchCV):
                 (numbers[np.asarray(train)], numbers[np.asarray(test)])
                 for train, test in self.cv
             ]
+            # Scorers take the only class of a model in ways of their own.
             if is_classifier(self.estimator) and _has_single_class(y, folds):
-                return (
-                    None  # scorers take the only class of a model in ways of their own
-                )
+                return None
             n_evaluations = len(plan.candidates) * len(folds)
             tasks = SearchTasks(self, X, y, n_evaluations=n_evaluations)
             outputs, fit_times = all_outputs(
@@ -275,11 +273,8 @@ class PathSearchCV(GridSearchCV):
         self, X: Any, y: Any, plan: _PathPlan, evaluated: _EvaluatedPaths
     ) -> None:
         """Set the attributes of the results and of the best candidate, as `GridSearchCV` does."""
-        if (
-            is_regressor(self.estimator)
-            and self.refit is not False
-            and not callable(self.refit)
-        ):
+        has_best_score = self.refit is not False and not callable(self.refit)
+        if is_regressor(self.estimator) and has_best_score:
             metric = plan.refit_metric if plan.is_multimetric else ""
             self._settle_ties(
                 X, y, evaluated.folds, plan.grids, out=evaluated.results, metric=metric
@@ -296,15 +291,12 @@ class PathSearchCV(GridSearchCV):
             )
             self.best_params_ = results["params"][self.best_index_]
             if not callable(self.refit):
-                self.best_score_ = results[f"mean_test_{plan.refit_metric}"][
-                    self.best_index_
-                ]
+                means = results[f"mean_test_{plan.refit_metric}"]
+                self.best_score_ = means[self.best_index_]
 
     def _refit(self, X: Any, y: Any, tasks: SearchTasks) -> None:
         """Fit the best candidate to all rows."""
-        best_params = clone(self.best_params_, safe=False)
-        best = clone(self.estimator)
-        best.set_params(**best_params)
+        best = self._make_candidate(**self.best_params_)
         started = time.time()
         with tasks.refit(best):
             self.best_estimator_ = best.fit(X, y)
@@ -328,37 +320,40 @@ class PathSearchCV(GridSearchCV):
         round-off decides which one `GridSearchCV` takes. Candidates that draw from a random seed of
         their own have no scores to be repeated.
         """
-        scores = np.array(
-            [
-                item["test_scores"][metric] if metric else item["test_scores"]
-                for item in out
-            ],
-            dtype=np.float64,
-        )
-        means = scores.reshape(-1, len(folds)).mean(axis=1)
-        tied = np.flatnonzero(
-            means >= (best := np.nanmax(means, initial=-np.inf)) - TIED * abs(best)
-        )
+        n_folds = len(folds)
+        tied = _tied_candidates(out, n_folds, metric)
         draws = any(grid.params.get("random_state", 0) is None for grid in grids)
         if len(tied) < 2 or draws:
             return
         candidates = list(ParameterGrid(self.param_grid))
         scorers, _ = self._get_scorers()
-        for i in tied:
-            for j, (train, test) in enumerate(folds):
-                model = clone(self.estimator).set_params(
-                    **clone(candidates[i], safe=False)
-                )
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", LinAlgWarning)
-                    model.fit(safe_indexing(X, train), safe_indexing(y, train))
-                out[i * len(folds) + j]["test_scores"] = score_predictions(
-                    model,
+        problem = CandidateProblem(
+            factory=self._make_candidate,
+            X=X,
+            y=y,
+            folds=folds,
+            candidates=[candidates[number] for number in tied],
+            fixed={},
+            take=safe_indexing,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LinAlgWarning)
+            for evaluated in problem.evaluate_by_fits(_fitted_model):
+                number = tied[evaluated.candidate]
+                _, test = folds[evaluated.fold]
+                result = out[number * n_folds + evaluated.fold]
+                result["test_scores"] = score_predictions(
+                    evaluated.outputs,
                     safe_indexing(X, test),
                     safe_indexing(y, test),
                     scorer=scorers,
                     error_score=self.error_score,
                 )
+
+    def _make_candidate(self, **params: Any) -> Any:
+        """Return the unfitted estimator with the parameters of a candidate."""
+        values = clone(params, safe=False)
+        return clone(self.estimator).set_params(**values)
 
     def _select_scorers(
         self, scorers: dict[str, Any], grids: list[PathGrid], y: Any
@@ -367,52 +362,87 @@ class PathSearchCV(GridSearchCV):
 
         The result is empty, with a warning, if a scorer needs anything else.
         """
-        model = split_last_step(self.estimator)[1]
+        _, model = split_last_step(self.estimator)
         labels = np.asarray(y)
-        classes = (
-            np.unique(labels)
-            if is_classifier(self.estimator) and labels.ndim == 1
-            else labels[:0]
-        )
-        decides = len(classes) == 2 and all(
-            hasattr(grid.model, "decision_grid") for grid in grids
-        )
+        classes = labels[:0]
+        if is_classifier(self.estimator) and labels.ndim == 1:
+            classes = np.unique(labels)
+        has_decisions = all(hasattr(grid.model, "decision_grid") for grid in grids)
         result = {}
         for name, scorer in scorers.items():
-            real_scorer = scorer
-            if is_score_method(scorer):  # the method `score` of the estimator
-                defaults = {
-                    ClassifierMixin.score: "accuracy",
-                    RegressorMixin.score: "r2",
-                }
-                real_scorer = (
-                    get_scorer(defaults[type(model).score])
-                    if type(model).score in defaults
-                    else None
-                )
-            methods = response_methods(real_scorer)
-            if methods == ("predict",) and (
-                len(classes) != 2 or positive_label(real_scorer) in (None, *classes)
-            ):
-                result[name] = PathScorer(
-                    real_scorer, "evaluate_grid", registered_metric(real_scorer)
-                )
-            elif (
-                decides
-                and methods[:1] == ("decision_function",)
-                and positive_label(real_scorer) in (None, classes[1])
-            ):
-                result[name] = PathScorer(
-                    real_scorer, "decision_grid", registered_metric(real_scorer)
-                )
-            else:
+            public_scorer = _public_scorer(scorer, model)
+            method = _path_method(public_scorer, classes, has_decisions)
+            if not method:
                 message = (
                     "PathSearchCV fits every candidate, as GridSearchCV does, to compute "
                     f"{scorer}"
                 )
                 warnings.warn(message, EfficiencyWarning, stacklevel=6)
                 return {}
+            result[name] = PathScorer(
+                scorer=public_scorer,
+                method=method,
+                metric=metric_of_scorer(public_scorer),
+            )
         return result
+
+
+def _public_scorer(scorer: Any, model: Any) -> Any:
+    """Return the scorer that computes the same as a model's method `score`, or None; any other
+    scorer itself.
+    """
+    if not is_score_method(scorer):
+        return scorer
+    names = {ClassifierMixin.score: "accuracy", RegressorMixin.score: "r2"}
+    name = names.get(type(model).score)
+    return get_scorer(name) if name else None
+
+
+def _path_method(scorer: Any, classes: NDArray[Any], has_decisions: bool) -> str:
+    """Return the path whose outputs a scorer takes; empty if there is none.
+
+    `classes`: the sorted labels of a classifier. `has_decisions`: the models of the search have a
+    path of decision values, which a scorer takes if there are two classes.
+    """
+    methods = response_methods(scorer)
+    is_binary = len(classes) == 2
+    if methods == ("predict",):
+        takes_labels = not is_binary or positive_label(scorer) in (None, *classes)
+        return "evaluate_grid" if takes_labels else ""
+    if is_binary and has_decisions and methods[:1] == ("decision_function",):
+        is_positive_last = positive_label(scorer) in (None, classes[1])
+        return "decision_grid" if is_positive_last else ""
+    return ""
+
+
+def _fitted_attributes(search: PathSearchCV) -> list[str]:
+    """Return the names of the attributes that an earlier fit has set."""
+    return [
+        name for name in vars(search) if name.endswith("_") and not name.startswith("_")
+    ]
+
+
+def _fitted_model(model: Any, _: Any) -> Any:
+    """Return a fitted model itself: the scorers take it, not its outputs."""
+    return model
+
+
+def _tied_candidates(
+    results: list[dict[str, Any]], n_folds: int, metric: str
+) -> Indices:
+    """Return the candidates whose mean score is the best one within round-off.
+
+    `metric`: the name of the score that selects; empty if there is only one.
+    """
+    scores = []
+    for result in results:
+        test_scores = result["test_scores"]
+        scores.append(test_scores[metric] if metric else test_scores)
+    by_candidate = np.array(scores, dtype=np.float64).reshape(-1, n_folds)
+    means = by_candidate.mean(axis=1)
+    best = np.nanmax(means, initial=-np.inf)
+    is_tied = means >= best - TIED * abs(best)
+    return np.flatnonzero(is_tied)
 
 
 def _has_single_class(y: Any, folds: Folds) -> bool:

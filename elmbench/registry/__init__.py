@@ -130,6 +130,17 @@ def parameter_names(factory: Callable[..., Any]) -> list[str] | None:
     return list(parameters)
 
 
+def try_factory(factory: Callable[..., Any], **params: Any) -> Any | None:
+    """Return the estimator that a factory makes; None if it has more parameters without defaults.
+
+    Other errors of a plug-in's `__init__` are raised.
+    """
+    try:
+        return factory(**params)
+    except TypeError:
+        return None
+
+
 def has_method(factory: Callable[..., Any], *names: str) -> bool:
     """Return True if an estimator has one of these methods, or has parameters without defaults.
 
@@ -139,11 +150,8 @@ def has_method(factory: Callable[..., Any], *names: str) -> bool:
         attributes = [inspect.getattr_static(factory, name, None) for name in names]
         if any(map(inspect.isfunction, attributes)):
             return True
-    try:
-        model = factory()
-    except TypeError:  # it has parameters without defaults
-        return True
-    return any(hasattr(model, name) for name in names)
+    model = try_factory(factory)
+    return model is None or any(hasattr(model, name) for name in names)
 
 
 def ignores_features(name: str) -> bool:
@@ -158,12 +166,10 @@ def ignores_features(name: str) -> bool:
         return False
     task = next(task for task in TASKS if getattr(entry, task) is not None)
     factory = entry.factory(task)
-    if not isinstance(factory, type):
-        try:
-            factory = type(factory())
-        except TypeError:  # it has parameters without defaults
-            return False
-    return any(base.__module__ == "sklearn.dummy" for base in factory.__mro__)
+    estimator_class = (
+        factory if isinstance(factory, type) else type(try_factory(factory))
+    )
+    return any(base.__module__ == "sklearn.dummy" for base in estimator_class.__mro__)
 
 
 def list_models() -> list[str]:

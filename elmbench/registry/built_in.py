@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from elmbench.errors import ElmbenchError
-from elmbench.lazy import load
+from elmbench.lazy import load_object
 
 TASKS = ("classification", "regression")
 #: The name of the model that ignores the features. It has no rank.
@@ -67,7 +67,7 @@ class ModelEntry:
                 problem, expected=expected, next_step="elmbench list models"
             )
         try:
-            return load(target) if isinstance(target, str) else target
+            return load_object(target) if isinstance(target, str) else target
         except Exception as error:
             problem = (
                 f"the model {self.name!r} ({self.origin}) is at {target!r}, which cannot be "

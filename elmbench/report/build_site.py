@@ -54,9 +54,9 @@ def gather_papers(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
 
     `watch` yields the tables that it is given, one after the other.
     """
-    from elmbench.report.papers import read_papers
+    from elmbench.report.papers import read_paper_results
 
-    papers = read_papers(watch(list(load_catalogue().values())), dirs)
+    papers = read_paper_results(watch(list(load_catalogue().values())), dirs)
     if not any(paper.results for paper in papers):
         problem = f"no table has results in {dirs.user}"
         next_step = (

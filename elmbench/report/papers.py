@@ -468,7 +468,7 @@ class PaperResults:
         ]
 
 
-def read_papers(
+def read_paper_results(
     files: Iterable[ExperimentFile], dirs: ResultsDirs
 ) -> list[PaperResults]:
     """Return the results of tables under each profile that they were run with, by paper."""

@@ -17,7 +17,7 @@ from elmbench.judging.table_measures import rows_of as measured_rows
 from elmbench.judging.table_verdicts import TABLE_VERDICTS, TableVerdict
 from elmbench.judging.verdict_words import SIGNS, VERDICTS
 from elmbench.report.checked_prints import check_prints, summary_text
-from elmbench.report.papers import PaperResults, TableResults, read_papers
+from elmbench.report.papers import PaperResults, TableResults, read_paper_results
 from elmbench.report.table_results import Results
 from elmbench.report.verdict_sentences import (
     STATE_SIGNS,
@@ -65,7 +65,7 @@ class ResultBlocks:
         """Return the results of a paper, which are read once."""
         key = _find_paper(paper)
         if key not in self._read:
-            (self._read[key],) = read_papers(tables_by_paper()[key], self._dirs)
+            (self._read[key],) = read_paper_results(tables_by_paper()[key], self._dirs)
         return self._read[key]
 
     def all_papers(self) -> list[PaperResults]:

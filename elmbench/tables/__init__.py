@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from elmbench.errors import ElmbenchError, unknown_name, wording
-from elmbench.lazy import load
+from elmbench.lazy import load_object
 
 if TYPE_CHECKING:
     from elmbench.specs.profiles import Resolved
@@ -69,7 +69,7 @@ def _bind_kind(resolved: Resolved) -> TableKind:
             source
         )
     kind = kinds[spec.layout]
-    table_class: type[TableKind] = load(kind) if isinstance(kind, str) else kind
+    table_class: type[TableKind] = load_object(kind) if isinstance(kind, str) else kind
     table = table_class(resolved)
     try:
         table.check()

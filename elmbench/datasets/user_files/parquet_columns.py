@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elmbench.datasets.unpacking import check_size
+from elmbench.datasets.unpacking import check_unpacked_size
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,7 +25,7 @@ def read_columns(content: bytes, path: Path, names: list[str]) -> pa.Table:
 
     file = pq.ParquetFile(io.BytesIO(content), pre_buffer=False)
     groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
-    check_size(
+    check_unpacked_size(
         sum(group.total_byte_size for group in groups), content, path, _NEXT_STEP
     )
     schema = file.schema_arrow  # made anew at each access
@@ -34,7 +34,9 @@ def read_columns(content: bytes, path: Path, names: list[str]) -> pa.Table:
         io.BytesIO(content), pre_buffer=False, read_dictionary=sorted(words)
     )
     table = file.read(names, use_threads=False)
-    check_size(sum(map(_n_bytes_of_words, table.columns)), content, path, _NEXT_STEP)
+    check_unpacked_size(
+        sum(map(_n_bytes_of_words, table.columns)), content, path, _NEXT_STEP
+    )
     columns = [
         _without_dictionary(column) if name in words else column
         for name, column in zip(table.column_names, table.columns, strict=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from elmbench.errors import ElmbenchError, option, unknown_name
-from elmbench.lazy import load
+from elmbench.lazy import load_object
 from elmbench.specs.limits import Limits
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def executor_of(
     """
     if engine not in ENGINES:
         raise unknown_name("engine", engine, list(ENGINES), "elmbench run --help")
-    executor = load(ENGINES[engine])
+    executor = load_object(ENGINES[engine])
     if executor.has_scheduler != (scheduler is not None):
         raise ElmbenchError(
             f"the engine {engine} is given {'without' if scheduler is None else 'with'} "

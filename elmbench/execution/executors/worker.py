@@ -6,11 +6,20 @@ import pickle
 import signal
 import sys
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from elmbench.execution.executors import PackedTask, Settings
     from elmbench.tasks.base import Result, Task
+
+#: The modules that a worker imports before it has a task, because their imports take seconds.
+SLOW_MODULES = (
+    "elmbench.execution.attempt",
+    "elmbench.models.baselines",
+    "elmbench.tasks.fit",
+    "elmbench.tasks.nested_search",
+)
 
 
 def begin() -> None:
@@ -25,13 +34,9 @@ def begin() -> None:
         from elmbench.execution import linux
 
         linux.adopt_orphans()
-    # Imported before there is a task, because these imports take seconds.
     gc.disable()
-    import elmbench.execution.attempt
-    import elmbench.models.baselines
-    import elmbench.tasks.fit
-    import elmbench.tasks.nested_search  # noqa: F401
-
+    for module in SLOW_MODULES:
+        import_module(module)
     gc.freeze()
     gc.enable()
 

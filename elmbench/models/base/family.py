@@ -136,7 +136,7 @@ def check_real(name: str, value: Any) -> float:
     return number
 
 
-def check_size(name: str, values: Rows) -> None:
+def check_magnitudes(name: str, values: Rows) -> None:
     """Raise a ValueError if the squares of entries, dense or sparse, may overflow."""
     entries = values.data if sp.issparse(values) else values
     highest = entries.max(initial=0.0)
@@ -228,7 +228,7 @@ class FamilyModel(BaseEstimator):
             self, *data, reset=reset, accept_sparse=formats, dtype=np.float64, **options
         )
         X = result if len(data) == 1 else result[0]
-        check_size("X", X)
+        check_magnitudes("X", X)
         if reset and isinstance(getattr(self, "gamma", None), str):
             self._gamma = named_gamma(self.gamma, X)
         return result
@@ -381,7 +381,7 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, FamilyModel):
             X, y, reset=reset, multi_output=True, y_numeric=True
         )
         targets = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
-        check_size("y", targets)
+        check_magnitudes("y", targets)
         if reset:
             self._flat_target = values.ndim == 1
             self._n_targets = targets.shape[1]

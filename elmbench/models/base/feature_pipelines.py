@@ -49,32 +49,44 @@ class FeaturePipelines:
         `elmbench.models.protocols.GridPath`.
         """
         pipelines = [self.make(**fixed, **candidate) for candidate in candidates]
-        for j, (train, test) in enumerate(folds):
+        for fold, (train, test) in enumerate(folds):
             n_rows = len(train)
             targets = y[train]
-            groups: dict[str, list[int]] = {}
-            for i, (features, _) in enumerate(pipelines):
-                groups.setdefault(_content(features, n_rows), []).append(i)
-            for members in groups.values():
-                features, _ = pipelines[members[0]]
+            for group in _group_by_features(pipelines, n_rows):
+                features, _ = pipelines[group[0]]
                 inputs = features.fit_transform(X[train])
                 probes = features.transform(X[test])
                 solvers = _count(self.feature_solver)
                 outputs: dict[str, NDArray[Any]] = {}
-                for i in members:
-                    _, model = pipelines[i]
+                for candidate in group:
+                    _, model = pipelines[candidate]
                     content = _content(model, n_rows)
                     if content not in outputs:
                         model.fit(inputs, targets)
-                        outputs[content] = getattr(model, method)(probes)
+                        output_of = getattr(model, method)
+                        outputs[content] = output_of(probes)
                         solvers += _count(self.model_solver)
                     yield Evaluated(
-                        candidate=i, fold=j, outputs=outputs[content], solvers=solvers
+                        candidate=candidate,
+                        fold=fold,
+                        outputs=outputs[content],
+                        solvers=solvers,
                     )
                     solvers = Counter()
 
     evaluate_grid = partialmethod(_evaluate, "predict")
     decision_grid = partialmethod(_evaluate, "decision_function")
+
+
+def _group_by_features(pipelines: list[Pipeline], n_rows: int) -> list[list[int]]:
+    """Return the numbers of the pipelines, in groups that learn the same features of so many
+    rows.
+    """
+    groups: dict[str, list[int]] = {}
+    for number, (features, _) in enumerate(pipelines):
+        content = _content(features, n_rows)
+        groups.setdefault(content, []).append(number)
+    return list(groups.values())
 
 
 def _content(step: Any, n_rows: int) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone, is_classifier
 
-from elmbench.models.base.family import check_size, named_gamma
+from elmbench.models.base.family import check_magnitudes, named_gamma
 from elmbench.models.base.sklearn_private import validate_parameter_constraints
 from elmbench.models.protocols import Evaluated, Folds
 from elmbench.numerics.arrays import Array, Indices, Rows
@@ -44,7 +44,7 @@ class CandidateGrid:
     solvers: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        check_size("X", self.X)
+        check_magnitudes("X", self.X)
 
     @cached_property
     def decides_labels(self) -> bool:

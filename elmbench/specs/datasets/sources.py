@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, PlainValidator, SerializeAsAny
 
-from elmbench.lazy import load
+from elmbench.lazy import load_object
 from elmbench.specs.files import SpecPart
 
 #: The remark on rows that differ from the public file.
@@ -203,7 +203,7 @@ def source_class(kind: object) -> type[SourceSpec]:
     """
     name = str(kind)
     if name in BUILT_IN:
-        return load(f"elmbench.datasets.sources.{BUILT_IN[name]}")
+        return load_object(f"elmbench.datasets.sources.{BUILT_IN[name]}")
     # It imports the registry, which few commands need.
     from elmbench.registry.plugins import (
         plugin_objects,
