@@ -109,7 +109,8 @@ def without_data(monkeypatch: pytest.MonkeyPatch) -> None:
     from elmbench.datasets.load import Identity
 
     monkeypatch.setattr(
-        "elmbench.tasks.planner.identify", lambda *request: Identity("not loaded")
+        "elmbench.tasks.dataset_columns.identify",
+        lambda *request: Identity("not loaded"),
     )
 
 

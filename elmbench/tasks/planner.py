@@ -3,38 +3,20 @@ need.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
 
-from elmbench.datasets.load import identify
-from elmbench.datasets.openml_tasks import check_task, task_number
-from elmbench.errors import DataUnavailableError, ElmbenchError, amount, option
+from elmbench.errors import ElmbenchError, amount, option
 from elmbench.evaluation.content import content_of
-from elmbench.evaluation.folds import (
-    DatasetRef,
-    FoldProtocol,
-    OuterFold,
-    fold_of_all_rows,
-)
-from elmbench.evaluation.given_splits import locate_inner_splits, locate_splits
-from elmbench.evaluation.splits import rare_class_remark
-from elmbench.registry import check_parameters, find_model, has_method, model_version
-from elmbench.registry.scorers import find_metric, is_metric
+from elmbench.evaluation.folds import OuterFold, fold_of_all_rows
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiments import ModelColumn
-from elmbench.specs.grids import SearchGrid
 from elmbench.specs.parameters import merge_parameters
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import (
-    FIXED_FITS,
-    GIVEN,
-    ONCE,
-    TRAIN_ACCURACY,
-    Selection,
-    Split,
-)
-from elmbench.tasks.base import ModelRef, Task, key_of
+from elmbench.specs.protocol import ONCE, TRAIN_ACCURACY, Selection
+from elmbench.tasks.base import Task, key_of
+from elmbench.tasks.dataset_columns import DatasetColumns
 from elmbench.tasks.divergence import DivergenceChoice, Projections
 from elmbench.tasks.fit import Fit
 from elmbench.tasks.grid_evaluation import GridEvaluation
@@ -69,16 +51,8 @@ class CellFamily:
     calibration: Any
 
 
-class DatasetPlanner:
-    """Adds the cells of one data set to a plan, and the tasks that they need.
-
-    `resolved`: the experiment under a profile and readings. `columns`: the columns to fill;
-    afterwards, those of them that are run on this data set. `models`: every column by name, also
-    those that the user adds, as they are on this data set, with printed values for the
-    hyperparameters that are not searched. `missing`: the reason why the data are missing; empty if
-    they are here. `remarks`: assumptions about the rows, that they are not those of the public
-    file, or rare classes.
-    """
+class DatasetPlanner(DatasetColumns):
+    """Adds the cells of one data set to a plan, and the tasks that they need."""
 
     def __init__(
         self,
@@ -89,261 +63,21 @@ class DatasetPlanner:
         columns: dict[str, ModelColumn],
         data_dir: str | None = None,
     ) -> None:
+        super().__init__(resolved, request, dataset, columns)
         self.plan = plan
-        self.resolved = resolved
-        self.request = request
-        self.options = dict(resolved.spec.data.get(dataset.name, {}))
-        self.dataset = dataset.with_options(self.options)
-        name = resolved.stand_ins.get(dataset.name, dataset.name)
-        self._printed = {
-            column: params
-            for (spelling, column), params in resolved.file.printed_parameters.items()
-            if resolved.dataset(spelling).name == name
-        }
-        self.models = {
-            column: model.adapt(dataset.name)
-            for column, model in (resolved.spec.models | columns).items()
-        }
-        self.models = {
-            column: self._fix_printed_params(column) for column in self.models
-        }
-        self.columns = [
-            column for column in columns if self.models[column].runs_on(dataset.name)
-        ]
-        self.protocol = resolved.spec.protocol
-        self.runs = request.runs or self.protocol.outer.runs_of(dataset.name)
-        split = self.protocol.outer.split(dataset.name, dataset.task)
-        task = task_number(split.file)
-        if task is not None:
-            check_task(task, self.dataset)
-        located = locate_splits(split, resolved.file.path.parent, self.runs)
-        self._splits_file = located.file
-        self.split = replace(located, file="")
-        self.folds = self.split.folds
-        self.inner = locate_inner_splits(
-            self.protocol.inner.split(dataset.name, dataset.task),
-            resolved.file.path.parent,
-            runs=self.runs,
-            outer_folds=self.folds,
-        )
-        self._refuse_fewer_rows()
-        n_cells = len(plan.cells) + self.runs * self.folds * len(self.columns)
+        self._refuse_many_cells()
+        self.identify_data(data_dir)
+
+    def _refuse_many_cells(self) -> None:
+        """Raise ElmbenchError if the plan would have more cells than a table may."""
+        n_cells = len(self.plan.cells) + self.runs * self.folds * len(self.columns)
         if n_cells > MOST_CELLS:
             raise ElmbenchError(
-                f"{resolved.file.id} would have {n_cells:,} cells or more, with "
+                f"{self.resolved.file.id} would have {n_cells:,} cells or more, with "
                 f"{amount(self.runs, 'run')} of {amount(self.folds, 'fold')}",
                 expected=f"at most {MOST_CELLS:,} cells",
                 next_step=f"lower {option('runs')}, or name fewer models or data sets",
             )
-        self.missing = self.remarks = ""
-        #: The checksum of the data in each run.
-        self._checksums: list[str] = []
-        try:
-            redrawn = range(self.runs if self.dataset.redraw == "run" else 1)
-            identities = [
-                identify(self.dataset, data_dir, run, request.other_data)
-                for run in redrawn
-            ]
-            self._checksums = [identity.checksum for identity in identities] * (
-                self.runs // len(redrawn)
-            )
-            remarks = (
-                *identities[0].remarks,
-                rare_class_remark(self.dataset, self.split),
-            )
-            self.remarks = "; ".join(filter(None, remarks))
-        except DataUnavailableError as error:
-            self.missing = (
-                f"{error.found}; {error.next_step}" if error.next_step else error.found
-            )
-
-    def _refuse_fewer_rows(self) -> None:
-        """Raise ElmbenchError if a profile draws some of the rows, but splits name all of them."""
-        settings = self.resolved.settings
-        kinds = (self.split.kind, self.inner.kind)
-        key = ""
-        if settings.rows and GIVEN in kinds:
-            key = "rows"
-        elif settings.tune_rows and self.inner.kind == GIVEN:
-            key = "tune-rows"
-        if not key:
-            return
-        n_rows = settings.rows or settings.tune_rows
-        raise ElmbenchError(
-            f"{self.resolved.file.id}: profile {self.resolved.profile} has {key}: {n_rows}, but "
-            "its splits are given row by row",
-            expected=f"a profile without {key}",
-            next_step=f"correct {self.resolved.file.path}",
-        )
-
-    def printed_params(self, column: str) -> dict[str, Any]:
-        """Return the paper's hyperparameters of a column for this data set, under the names of its
-        model.
-
-        Without `printed`, a column has the paper's names. With it, a column without printed values
-        has those of the nearest column that it inherits from.
-        """
-        names = self.models[column].printed
-        if not names:
-            return dict(self._printed.get(column, {}))
-        values = next(
-            (
-                self._printed[name]
-                for name in reversed(self.with_ancestors(column))
-                if name in self._printed
-            ),
-            {},
-        )
-        values = values | {
-            f"1/{word}": 1 / value
-            for word, value in values.items()
-            if f"1/{word}" in names.values()
-        }
-        return {name: values[word] for name, word in names.items() if word in values}
-
-    def _fix_printed_params(self, column: str) -> ModelColumn:
-        """Return a column with the printed values of the hyperparameters that neither it nor its
-        chain searches.
-        """
-        model = self.models[column]
-        dataset = self.dataset.name
-        search_names = {
-            name
-            for ancestor in self.with_ancestors(column)
-            for name in self.models[ancestor].searched
-        }
-        names = [
-            name
-            for name in model.printed
-            if name not in search_names and name not in model.params
-        ]
-        if not names or not model.runs_on(dataset):
-            return model
-        printed = self.printed_params(column)
-        if missing := [name for name in names if name not in printed]:
-            raise ElmbenchError(
-                f"{self.resolved.file.path}: the paper prints no {' and no '.join(missing)} of "
-                f"{column} for {dataset}",
-                expected=f"its value in models.{column}, as except: {{{dataset}: {{params: "
-                f"{{{missing[0]}: ...}}}}}}",
-                next_step="elmbench validate",
-            )
-        fixed_by_print = {name: printed[name] for name in names}
-        params = merge_parameters(printed=fixed_by_print, fixed=model.params)
-        return model.model_copy(update={"params": params})
-
-    def dataset_ref(self, run: int) -> DatasetRef:
-        """Return the data of a run."""
-        spec = self.dataset
-        redrawn = run if self.dataset.redraw == "run" else 0
-        return DatasetRef(
-            name=spec.name,
-            checksum=self._checksums[run],
-            run=redrawn,
-            options=self.options,
-            rows=self.resolved.settings.rows,
-            spec=spec,
-            splits_file=self._splits_file,
-        )
-
-    def outer_fold(
-        self, run: int, fold: int, train_rows: int | None = None
-    ) -> OuterFold:
-        """Return an outer fold, of which a model learns at most `train_rows` rows."""
-        name = self.dataset.name
-        has_raw_targets = name in self.protocol.raw_targets
-        fold_protocol = FoldProtocol(
-            scale=self.protocol.scale_of(name),
-            outer=self.split,
-            order=self.protocol.order,
-            targets=None if has_raw_targets else self.protocol.targets,
-        )
-        whole = OuterFold(
-            task=self.dataset.task,
-            dataset=self.dataset_ref(run),
-            protocol=fold_protocol,
-            run=run,
-            fold=fold,
-        )
-        if train_rows is None or train_rows >= whole.n_train:
-            return whole
-        return replace(whole, train_rows=train_rows)
-
-    def model_ref(self, column: str) -> ModelRef:
-        """Return a column's model, with the random stream of the first column that it inherits
-        from.
-        """
-        model = self.models[column]
-        first, *_ = self.with_ancestors(column)
-        entry = find_model(model.model)
-        task = self.dataset.task
-        check_parameters(entry, task, {*model.params, *model.searched})
-        return ModelRef(
-            name=entry.name,
-            version=model_version(entry, task),
-            stream=self.models[first].model,
-        )
-
-    def does_task(self, column: str) -> bool:
-        """Return True if a column's model has an estimator for the task of the data set."""
-        return (
-            getattr(find_model(self.models[column].model), self.dataset.task)
-            is not None
-        )
-
-    def with_ancestors(self, column: str) -> list[str]:
-        """Return the columns that a column inherits hyperparameters from, in order, and the column
-        itself.
-        """
-        parent = self.models[column].like
-        ancestors = self.with_ancestors(parent) if parent else []
-        return [*ancestors, column]
-
-    def grid(self, column: str) -> SearchGrid:
-        """Return the grid that the column itself searches; without names if it searches none."""
-        return self.resolved.spec.grid_of(self.models[column])
-
-    def grid_fields(
-        self, column: str, run: int, fold: int, parent: str | None = None
-    ) -> dict[str, Any]:
-        """Return the fields of a task that goes through a column's grid on an outer fold."""
-        return self._grid_fields_on(self.outer_fold(run, fold), column, parent)
-
-    def _grid_fields_on(
-        self, outer_fold: OuterFold, column: str, parent: str | None
-    ) -> dict[str, Any]:
-        """Return the fields of a task that goes through a column's grid; see `grid_fields`."""
-        return {
-            "outer_fold": outer_fold,
-            "model": self.model_ref(column),
-            "params": self.models[column].params,
-            "grid": self.grid(column),
-            "given": parent,
-        }
-
-    def calibration(self, column: str) -> Split | None:
-        """Return the inner folds that a model is calibrated on; None if it need not be.
-
-        It must be if it has only decision values, and a metric of the table's file needs
-        probabilities. A metric that a user adds later does not count: it must not change the keys
-        of stored results.
-        """
-        names = self.resolved.file.spec.protocol.metrics_for(
-            self.dataset.task, self.dataset.name
-        )
-        takes = any(
-            is_metric(name) and find_metric(name).takes == "probabilities"
-            for name in names
-        )
-        if not takes:
-            return None
-        factory = find_model(self.models[column].model).factory(self.dataset.task)
-        return None if has_method(factory, "predict_proba") else self.inner
-
-    @property
-    def metric(self) -> str:
-        """The metric that compares candidates."""
-        return self.protocol.metric_for(self.dataset.task, self.dataset.name)
 
     def add_searches(self, column: str, run: int, fold: int) -> str | None:
         """Add the searches on the training part of one outer fold; return the key of the last
@@ -363,37 +97,27 @@ class DatasetPlanner:
         criterion = self.protocol.criterion
         tune_rows = self.resolved.settings.tune_rows
         for name in self.search_columns(column):
-            fields = self._grid_fields_on(outer_fold, name, last)
+            fields = self.grid_fields_on(outer_fold, name, last)
+            choice: Task
             if criterion == "score":
-                last = self.plan.add(
-                    Search(
-                        **fields,
-                        inner=self.inner,
-                        metric=self.metric,
-                        tune_rows=tune_rows,
-                    )
+                choice = Search(
+                    **fields,
+                    inner=self.inner,
+                    metric=self.metric,
+                    tune_rows=tune_rows,
                 )
             else:
                 projections = Projections(**fields, tune_rows=tune_rows)
-                evaluations = (self.plan.add(projections),)
-                last = self.plan.add(
-                    DivergenceChoice(
-                        projections.grid, last, evaluations, criterion, self.dcs
-                    )
+                evaluation = self.plan.add(projections)
+                choice = DivergenceChoice(
+                    grid=projections.grid,
+                    given=last,
+                    evaluated=(evaluation,),
+                    criterion=criterion,
+                    dcs=self.dcs,
                 )
+            last = self.plan.add(choice)
         return last
-
-    @property
-    def dcs(self) -> str | None:
-        """The form of the divergence of Gaussians that the experiment names; None for another
-        criterion.
-        """
-        options = self.resolved.spec.options
-        return (
-            str(options.get("dcs", "corrected"))
-            if self.protocol.criterion == "dcs-gaussians"
-            else None
-        )
 
     def add_choice(self, column: str) -> str | None:
         """Add the evaluations of every candidate on the outer folds; return the key of the choice
@@ -412,16 +136,9 @@ class DatasetPlanner:
         for run, fold in product(range(self.runs), range(self.folds)):
             fields = self.grid_fields(column, run, fold, parent)
             evaluation = GridEvaluation(**fields, metric=self.metric)
-            keys.append(self.plan.add(evaluation))
+            key = self.plan.add(evaluation)
+            keys.append(key)
         return tuple(keys)
-
-    def search_columns(self, column: str) -> list[str]:
-        """Return the columns that search hyperparameters of their own, of a column and its
-        ancestors.
-        """
-        return [
-            name for name in self.with_ancestors(column) if self.models[name].searched
-        ]
 
     def add_fits(self, *, choices_only: bool = False, kind: type[Fit] = Fit) -> None:
         """Add a fit on every outer fold for each column under each selection.
@@ -431,80 +148,39 @@ class DatasetPlanner:
         """
         if kind is not Fit:
             self.refuse_joint_estimates()
-        entries: set[tuple[str, str]] = set()
-        for select in self.request.select or self._selections:
-            for column in self.columns:
-                printed = (
-                    self._printed_and_inherited(column)
-                    if select == "published"
-                    else None
-                )
+        added: set[tuple[str, str]] = set()
+        columns = [column for column in self.columns if self.does_task(column)]
+        for select, column in product(self.request.select or self._selections, columns):
+            selection: Selection = select
+            printed = None
+            if select == "published":
+                printed = self.printed_and_inherited(column)
                 # If the paper prints no hyperparameters for a column, they are searched.
-                selection: Selection = (
-                    "nested" if select == "published" and printed is None else select
-                )
-                if not self.does_task(column) or (column, selection) in entries:
-                    continue
-                entries.add((column, selection))
-                if self.missing:
-                    for run, fold in product(range(self.runs), range(self.folds)):
-                        self._add_cell(
-                            column, run, fold, selection, key="", family="unavailable"
-                        )
-                else:
-                    self._add_column(column, selection, printed, choices_only, kind)
+                selection = "nested" if printed is None else select
+            if (column, selection) in added:
+                continue
+            added.add((column, selection))
+            if self.missing:
+                self._add_unavailable(column, selection)
+            else:
+                self._add_column(column, selection, printed, choices_only, kind)
 
-    def refuse_joint_estimates(self) -> None:
-        """Raise ElmbenchError for a kind of split whose estimates join predictions of several fits:
-        it has no other measures.
-        """
-        kind = self.split.kind
-        if kind in FIXED_FITS:
-            raise ElmbenchError(
-                f"{self.resolved.file.id} measures more than predictions, but is {kind}",
-                expected=f"another kind of outer split, such as {FIXED_FITS[kind]}",
-                next_step=f"correct protocol.outer in {self.resolved.file.path}",
-            )
-
-    def _refuse_search(self, column: str) -> None:
-        """Raise ElmbenchError if a column searches hyperparameters, but the kind of split is for
-        fixed ones.
-        """
-        kind = self.split.kind
-        if kind in FIXED_FITS and self.search_columns(column):
-            raise ElmbenchError(
-                f"{self.resolved.file.id} is {kind}, but {column} searches hyperparameters",
-                expected=f"fixed hyperparameters, or {FIXED_FITS[kind]}",
-                next_step=f"leave {column} out, or correct protocol.outer in "
-                f"{self.resolved.file.path}",
-            )
+    def _add_unavailable(self, column: str, select: Selection) -> None:
+        """Add the cells of a column whose data are missing."""
+        for run, fold in product(range(self.runs), range(self.folds)):
+            self._add_cell(column, run, fold, select, key="", family="unavailable")
 
     @property
     def _selections(self) -> list[Selection]:
         """The selections of the table. If the user adds a model, all models are searched."""
-        selections = self.resolved.spec.protocol.selections
-        if self.request.models and not set(self.columns) <= set(
-            self.resolved.spec.models
-        ):
-            return list(
-                dict.fromkeys(
-                    "nested" if select == "published" else select
-                    for select in selections
-                )
-            )
-        return list(selections)
-
-    def _printed_and_inherited(self, column: str) -> dict[str, Any] | None:
-        """Return the printed hyperparameters of a column and its ancestors; None unless all are
-        printed.
-        """
-        params: dict[str, Any] = {}
-        for name in self.with_ancestors(column):
-            values = self.printed_params(name)
-            if set(self.models[name].searched) - set(values):
-                return None
-            params = merge_parameters(inherited=params, printed=values)
-        return params
+        selections = list(self.protocol.selections)
+        added_columns = set(self.columns) - set(self.resolved.spec.models)
+        if not self.request.models or not added_columns:
+            return selections
+        searched: list[Selection] = [
+            "nested" if select == "published" else select for select in selections
+        ]
+        return list(dict.fromkeys(searched))
 
     def _add_column(
         self,
@@ -516,7 +192,7 @@ class DatasetPlanner:
     ) -> None:
         """Add the cells of a column under one selection, and the tasks that they need."""
         if select != ONCE:
-            self._refuse_search(column)
+            self.refuse_search(column)
         model = self.models[column]
         choice: str | None = None
         if select == "oracle":

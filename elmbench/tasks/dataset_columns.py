@@ -1,0 +1,373 @@
+"""The columns of a table on one data set: models, hyperparameters, grids and folds."""
+
+from dataclasses import replace
+from typing import Any
+
+from elmbench.datasets.load import identify
+from elmbench.datasets.openml_tasks import check_task, task_number
+from elmbench.errors import DataUnavailableError, ElmbenchError
+from elmbench.evaluation.folds import DatasetRef, FoldProtocol, OuterFold
+from elmbench.evaluation.given_splits import locate_inner_splits, locate_splits
+from elmbench.evaluation.splits import rare_class_remark
+from elmbench.registry import check_parameters, find_model, has_method, model_version
+from elmbench.registry.scorers import find_metric, is_metric
+from elmbench.specs.datasets import DatasetSpec
+from elmbench.specs.experiments import ModelColumn
+from elmbench.specs.grids import SearchGrid
+from elmbench.specs.parameters import merge_parameters
+from elmbench.specs.profiles import Resolved
+from elmbench.specs.protocol import FIXED_FITS, GIVEN, Split
+from elmbench.tasks.base import ModelRef
+from elmbench.tasks.plan import RunRequest
+
+
+class DatasetColumns:
+    """The columns of a table on one data set: their models, hyperparameters, grids and folds.
+
+    Attributes
+    ----------
+    resolved : Resolved
+        The experiment under a profile and readings.
+    request : RunRequest
+        What the user asks for.
+    dataset : DatasetSpec
+        The data set, with the options of the experiment.
+    models : dict of str to ModelColumn
+        Every column by name, also those that the user adds, as they are on this data set, with
+        printed values for the hyperparameters that are not searched.
+    columns : list of str
+        The requested columns that are run on this data set.
+    runs, folds : int
+        The number of runs, and of outer folds in each.
+    split, inner : Split
+        The outer and the inner splits.
+    missing : str
+        The reason why the data are missing; empty if they are here.
+    remarks : str
+        Assumptions about the rows, that they are not those of the public file, or rare classes.
+    """
+
+    def __init__(
+        self,
+        resolved: Resolved,
+        request: RunRequest,
+        dataset: DatasetSpec,
+        columns: dict[str, ModelColumn],
+    ) -> None:
+        self.resolved = resolved
+        self.request = request
+        self.options = dict(resolved.spec.data.get(dataset.name, {}))
+        self.dataset = dataset.with_options(self.options)
+        self.protocol = resolved.spec.protocol
+        self.runs = request.runs or self.protocol.outer.runs_of(dataset.name)
+        self._printed = self._published_parameters()
+        all_columns = resolved.spec.models | columns
+        self.models = {
+            column: model.adapt(dataset.name) for column, model in all_columns.items()
+        }
+        self.models = {
+            column: self._fix_printed_params(column) for column in self.models
+        }
+        self.columns = [
+            column for column in columns if self.models[column].runs_on(dataset.name)
+        ]
+        self._locate_splits()
+        self._refuse_fewer_rows()
+        self.missing = ""
+        self.remarks = ""
+        #: The checksum of the data in each run.
+        self._checksums: list[str] = []
+
+    def _published_parameters(self) -> dict[str, dict[str, Any]]:
+        """Return the paper's hyperparameters for this data set by column."""
+        resolved = self.resolved
+        name = resolved.stand_ins.get(self.dataset.name, self.dataset.name)
+        return {
+            column: params
+            for (spelling, column), params in resolved.file.printed_parameters.items()
+            if resolved.dataset(spelling).name == name
+        }
+
+    def _locate_splits(self) -> None:
+        """Set the outer and inner splits, with the files of given ones."""
+        folder = self.resolved.file.path.parent
+        name = self.dataset.name
+        split = self.protocol.outer.split(name, self.dataset.task)
+        openml_task = task_number(split.file)
+        if openml_task is not None:
+            check_task(openml_task, self.dataset)
+        located = locate_splits(split, folder, self.runs)
+        self._splits_file = located.file
+        self.split = replace(located, file="")
+        self.folds = self.split.folds
+        self.inner = locate_inner_splits(
+            self.protocol.inner.split(name, self.dataset.task),
+            folder,
+            runs=self.runs,
+            outer_folds=self.folds,
+        )
+
+    def _refuse_fewer_rows(self) -> None:
+        """Raise ElmbenchError if a profile draws some of the rows, but splits name all of them."""
+        settings = self.resolved.settings
+        kinds = (self.split.kind, self.inner.kind)
+        key = ""
+        if settings.rows and GIVEN in kinds:
+            key = "rows"
+        elif settings.tune_rows and self.inner.kind == GIVEN:
+            key = "tune-rows"
+        if not key:
+            return
+        n_rows = settings.rows or settings.tune_rows
+        raise ElmbenchError(
+            f"{self.resolved.file.id}: profile {self.resolved.profile} has {key}: {n_rows}, but "
+            "its splits are given row by row",
+            expected=f"a profile without {key}",
+            next_step=f"correct {self.resolved.file.path}",
+        )
+
+    def identify_data(self, data_dir: str | None) -> None:
+        """Look up the checksums of the data in a folder, and what is to be remarked about the
+        rows.
+        """
+        redrawn = range(self.runs if self.dataset.redraw == "run" else 1)
+        try:
+            identities = [
+                identify(self.dataset, data_dir, run, self.request.other_data)
+                for run in redrawn
+            ]
+            rare_classes = rare_class_remark(self.dataset, self.split)
+        except DataUnavailableError as error:
+            parts = [error.found, error.next_step]
+            self.missing = "; ".join(filter(None, parts))
+            return
+        checksums = [identity.checksum for identity in identities]
+        self._checksums = checksums * (self.runs // len(redrawn))
+        remarks = [*identities[0].remarks, rare_classes]
+        self.remarks = "; ".join(filter(None, remarks))
+
+    def printed_params(self, column: str) -> dict[str, Any]:
+        """Return the paper's hyperparameters of a column for this data set, under the names of its
+        model.
+
+        Without `printed`, a column has the paper's names. With it, a column without printed values
+        has those of the nearest column that it inherits from.
+        """
+        names = self.models[column].printed
+        if not names:
+            return dict(self._printed.get(column, {}))
+        values = next(
+            (
+                self._printed[name]
+                for name in reversed(self.with_ancestors(column))
+                if name in self._printed
+            ),
+            {},
+        )
+        values = values | {
+            f"1/{word}": 1 / value
+            for word, value in values.items()
+            if f"1/{word}" in names.values()
+        }
+        return {name: values[word] for name, word in names.items() if word in values}
+
+    def _fix_printed_params(self, column: str) -> ModelColumn:
+        """Return a column with the printed values of the hyperparameters that neither it nor its
+        chain searches.
+        """
+        model = self.models[column]
+        dataset = self.dataset.name
+        search_names = {
+            name
+            for ancestor in self.with_ancestors(column)
+            for name in self.models[ancestor].searched
+        }
+        names = [
+            name
+            for name in model.printed
+            if name not in search_names and name not in model.params
+        ]
+        if not names or not model.runs_on(dataset):
+            return model
+        printed = self.printed_params(column)
+        if missing := [name for name in names if name not in printed]:
+            raise ElmbenchError(
+                f"{self.resolved.file.path}: the paper prints no {' and no '.join(missing)} of "
+                f"{column} for {dataset}",
+                expected=f"its value in models.{column}, as except: {{{dataset}: {{params: "
+                f"{{{missing[0]}: ...}}}}}}",
+                next_step="elmbench validate",
+            )
+        fixed_by_print = {name: printed[name] for name in names}
+        params = merge_parameters(printed=fixed_by_print, fixed=model.params)
+        return model.model_copy(update={"params": params})
+
+    def printed_and_inherited(self, column: str) -> dict[str, Any] | None:
+        """Return the printed hyperparameters of a column and its ancestors; None unless all are
+        printed.
+        """
+        params: dict[str, Any] = {}
+        for name in self.with_ancestors(column):
+            values = self.printed_params(name)
+            if set(self.models[name].searched) - set(values):
+                return None
+            params = merge_parameters(inherited=params, printed=values)
+        return params
+
+    def dataset_ref(self, run: int) -> DatasetRef:
+        """Return the data of a run."""
+        spec = self.dataset
+        redrawn = run if self.dataset.redraw == "run" else 0
+        return DatasetRef(
+            name=spec.name,
+            checksum=self._checksums[run],
+            run=redrawn,
+            options=self.options,
+            rows=self.resolved.settings.rows,
+            spec=spec,
+            splits_file=self._splits_file,
+        )
+
+    def outer_fold(
+        self, run: int, fold: int, train_rows: int | None = None
+    ) -> OuterFold:
+        """Return an outer fold, of which a model learns at most `train_rows` rows."""
+        name = self.dataset.name
+        has_raw_targets = name in self.protocol.raw_targets
+        fold_protocol = FoldProtocol(
+            scale=self.protocol.scale_of(name),
+            outer=self.split,
+            order=self.protocol.order,
+            targets=None if has_raw_targets else self.protocol.targets,
+        )
+        whole = OuterFold(
+            task=self.dataset.task,
+            dataset=self.dataset_ref(run),
+            protocol=fold_protocol,
+            run=run,
+            fold=fold,
+        )
+        if train_rows is None or train_rows >= whole.n_train:
+            return whole
+        return replace(whole, train_rows=train_rows)
+
+    def model_ref(self, column: str) -> ModelRef:
+        """Return a column's model, with the random stream of the first column that it inherits
+        from.
+        """
+        model = self.models[column]
+        first, *_ = self.with_ancestors(column)
+        entry = find_model(model.model)
+        task = self.dataset.task
+        check_parameters(entry, task, {*model.params, *model.searched})
+        return ModelRef(
+            name=entry.name,
+            version=model_version(entry, task),
+            stream=self.models[first].model,
+        )
+
+    def does_task(self, column: str) -> bool:
+        """Return True if a column's model has an estimator for the task of the data set."""
+        return (
+            getattr(find_model(self.models[column].model), self.dataset.task)
+            is not None
+        )
+
+    def with_ancestors(self, column: str) -> list[str]:
+        """Return the columns that a column inherits hyperparameters from, in order, and the column
+        itself.
+        """
+        parent = self.models[column].like
+        ancestors = self.with_ancestors(parent) if parent else []
+        return [*ancestors, column]
+
+    def search_columns(self, column: str) -> list[str]:
+        """Return the columns that search hyperparameters of their own, of a column and its
+        ancestors.
+        """
+        return [
+            name for name in self.with_ancestors(column) if self.models[name].searched
+        ]
+
+    def grid(self, column: str) -> SearchGrid:
+        """Return the grid that the column itself searches; without names if it searches none."""
+        return self.resolved.spec.grid_of(self.models[column])
+
+    def grid_fields(
+        self, column: str, run: int, fold: int, parent: str | None = None
+    ) -> dict[str, Any]:
+        """Return the fields of a task that goes through a column's grid on an outer fold."""
+        return self.grid_fields_on(self.outer_fold(run, fold), column, parent)
+
+    def grid_fields_on(
+        self, outer_fold: OuterFold, column: str, parent: str | None
+    ) -> dict[str, Any]:
+        """Return the fields of a task that goes through a column's grid; see `grid_fields`."""
+        return {
+            "outer_fold": outer_fold,
+            "model": self.model_ref(column),
+            "params": self.models[column].params,
+            "grid": self.grid(column),
+            "given": parent,
+        }
+
+    def calibration(self, column: str) -> Split | None:
+        """Return the inner folds that a model is calibrated on; None if it need not be.
+
+        It must be if it has only decision values, and a metric of the table's file needs
+        probabilities. A metric that a user adds later does not count: it must not change the keys
+        of stored results.
+        """
+        names = self.resolved.file.spec.protocol.metrics_for(
+            self.dataset.task, self.dataset.name
+        )
+        takes = any(
+            is_metric(name) and find_metric(name).takes == "probabilities"
+            for name in names
+        )
+        if not takes:
+            return None
+        factory = find_model(self.models[column].model).factory(self.dataset.task)
+        return None if has_method(factory, "predict_proba") else self.inner
+
+    @property
+    def metric(self) -> str:
+        """The metric that compares candidates."""
+        return self.protocol.metric_for(self.dataset.task, self.dataset.name)
+
+    @property
+    def dcs(self) -> str | None:
+        """The form of the divergence of Gaussians that the experiment names; None for another
+        criterion.
+        """
+        options = self.resolved.spec.options
+        return (
+            str(options.get("dcs", "corrected"))
+            if self.protocol.criterion == "dcs-gaussians"
+            else None
+        )
+
+    def refuse_joint_estimates(self) -> None:
+        """Raise ElmbenchError for a kind of split whose estimates join predictions of several fits:
+        it has no other measures.
+        """
+        kind = self.split.kind
+        if kind in FIXED_FITS:
+            raise ElmbenchError(
+                f"{self.resolved.file.id} measures more than predictions, but is {kind}",
+                expected=f"another kind of outer split, such as {FIXED_FITS[kind]}",
+                next_step=f"correct protocol.outer in {self.resolved.file.path}",
+            )
+
+    def refuse_search(self, column: str) -> None:
+        """Raise ElmbenchError if a column searches hyperparameters, but the kind of split is for
+        fixed ones.
+        """
+        kind = self.split.kind
+        if kind in FIXED_FITS and self.search_columns(column):
+            raise ElmbenchError(
+                f"{self.resolved.file.id} is {kind}, but {column} searches hyperparameters",
+                expected=f"fixed hyperparameters, or {FIXED_FITS[kind]}",
+                next_step=f"leave {column} out, or correct protocol.outer in "
+                f"{self.resolved.file.path}",
+            )
