@@ -108,7 +108,7 @@ def experiment_text(file: ExperimentFile) -> RenderableType:
     if file.spec.models:
         parts.append(Text("\nModels", style="italic"))
         parts.append(_models_table(file.spec.models))
-    if file.published_values:
+    if file.published.values:
         parts.append(Text("\nPublished", style="italic"))
         parts.append(_published_table(file))
     return Group(*parts)
@@ -282,7 +282,7 @@ def _published_table(file: ExperimentFile) -> RichTable:
             published.std or "",
             published.note,
         )
-        for published in file.published_values
+        for published in file.published.values
     ]
     return lines_text(headings, rows, right=("value", "±"))
 

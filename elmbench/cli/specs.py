@@ -190,7 +190,7 @@ def show_command(experiment: Annotated[str, TABLE]) -> None:
     file = find_experiment(experiment)
     content = file.spec.model_dump(mode="json", by_alias=True, exclude_none=True)
     state.emit(
-        content | {"values": [asdict(value) for value in file.published_values]},
+        content | {"values": [asdict(value) for value in file.published.values]},
         experiment_text(file),
     )
 

@@ -287,7 +287,7 @@ def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
     """Yield the meaning of the published values, the remarks on those of these data sets, and
     misnamed metrics.
     """
-    if any(value.std is not None for value in resolved.file.published_values):
+    if any(value.std is not None for value in resolved.file.published.values):
         draws = (
             f"a mean over {resolved.mean_of} runs"
             if resolved.mean_of > 1
@@ -315,7 +315,5 @@ def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
             "published", f"published {', '.join(names for names, _ in pairs)}: {remark}"
         )
     declared = resolved.file.spec.published
-    for printed, meant in declared.meant.items() if declared else ():
-        yield Note(
-            "published", f"what the paper prints as {printed} is read as {meant}"
-        )
+    for name, meant in declared.meant.items() if declared else ():
+        yield Note("published", f"what the paper prints as {name} is read as {meant}")

@@ -76,7 +76,7 @@ def _check_experiment(file: ExperimentFile) -> None:
             experiment.spec.protocol.metric_for(dataset.task, dataset.name)
             experiment.spec.protocol.outer.split(dataset.name, dataset.task)
         _check_published(experiment)
-    _ = file.printed_parameters  # raises an error if they are not valid
+    _ = file.published  # raises an error if a file of it is not valid
 
 
 def _check_published(experiment: Resolved) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,7 @@ from elmbench.specs.datasets import (
 from elmbench.specs.experiments import PROFILES, Experiment, Profile
 from elmbench.specs.files import parse_spec, raw_names, spec_root
 from elmbench.specs.papers import Paper
-from elmbench.specs.published import (
-    PublishedValue,
-    published_parameters,
-    read_published,
-)
+from elmbench.specs.published import PublishedTable, read_published_table
 
 #: Keys of a reading whose entries each change one of the table's, and the keys with the names of
 #: these.
@@ -88,39 +84,9 @@ class ExperimentFile:
         }
 
     @cached_property
-    def published_values(self) -> tuple[PublishedValue, ...]:
-        """The published values of this table; a metric that the paper misnames has the name that
-        the spec gives it.
-        """
-        meant = self.spec.published.meant if self.spec.published else {}
-        return tuple(
-            replace(value, metric=meant.get(value.metric, value.metric))
-            for value in self.printed_values
-        )
-
-    @property
-    def printed_values(self) -> tuple[PublishedValue, ...]:
-        """The published values of this table under the names that the paper prints."""
-        published = self.spec.published
-        if published is None or not published.values:
-            return ()
-        return read_published(self.path.parent / published.values)
-
-    @property
-    def also_printed_values(self) -> tuple[PublishedValue, ...]:
-        """The values that the paper prints beside those of the table (see `Published`)."""
-        published = self.spec.published
-        if published is None or not published.also_printed:
-            return ()
-        return read_published(self.path.parent / published.also_printed)
-
-    @property
-    def printed_parameters(self) -> dict[tuple[str, str], dict[str, float | int]]:
-        """The paper's hyperparameters by (data set, model), both as the paper spells them."""
-        parameters: dict[tuple[str, str], dict[str, float | int]] = {}
-        for name in self.spec.published.parameter_files if self.spec.published else ():
-            parameters |= published_parameters(self.path.parent / name)
-        return parameters
+    def published(self) -> PublishedTable:
+        """What the paper prints for this table, read once, on first use."""
+        return read_published_table(self.spec.published, self.path.parent)
 
     @property
     def profiles(self) -> list[str]:

@@ -80,7 +80,7 @@ class Resolved:
         """The paper's values of this table by data set (the suite's name), column and measure."""
         return {
             (name, value.model, value.metric): value
-            for name, value in self._by_suite_name(self.file.published_values)
+            for name, value in self._by_suite_name(self.file.published.values)
         }
 
     @cached_property
@@ -90,7 +90,7 @@ class Resolved:
         """
         values: dict[tuple[str, str], set[tuple[str, float]]] = {}
         for table in self.file.tables or [self.file]:
-            for name, published in self._by_suite_name(table.published_values):
+            for name, published in self._by_suite_name(table.published.values):
                 has_value = published.value is not None
                 if not has_value or published.cited or name == ALL:
                     continue

@@ -6,7 +6,7 @@ import csv
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -225,20 +225,66 @@ def _number(text: str, factor: Decimal, location: str) -> Decimal | None:
     return number
 
 
-def published_parameters(path: Path) -> dict[tuple[str, str], dict[str, float | int]]:
-    """Return the printed hyperparameters by (data set, model), both as the paper spells them.
+#: Hyperparameters by (data set, model), both as the paper spells them.
+PublishedParameters = dict[tuple[str, str], dict[str, float | int]]
+
+
+def published_parameters(path: Path) -> PublishedParameters:
+    """Return the hyperparameters in a file of published values.
 
     A published value is one unless its metric is a measure other than the size of the model.
     """
-    table: dict[tuple[str, str], dict[str, float | int]] = {}
-    for entry in read_published(path):
-        name = entry.metric
-        value = entry.value
-        if value is not None and (name == "n_units" or name not in MEASURES):
-            whole = value == value.to_integral_value() and (
-                name.startswith("n_") or name in _WHOLE
-            )
-            table.setdefault((entry.dataset, entry.model), {})[name] = (
-                int(value) if whole else float(value)
-            )
+    table: PublishedParameters = {}
+    for published in read_published(path):
+        name = published.metric
+        value = published.value
+        is_parameter = name == "n_units" or name not in MEASURES
+        if value is None or not is_parameter:
+            continue
+        counts = name.startswith("n_") or name in _WHOLE
+        is_whole = counts and value == value.to_integral_value()
+        parameters = table.setdefault((published.dataset, published.model), {})
+        parameters[name] = int(value) if is_whole else float(value)
     return table
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """What a paper prints for a table, from the files of the section `published`."""
+
+    #: The values of the table, under the metrics that they mean.
+    values: tuple[PublishedValue, ...] = ()
+    #: The same values, under the metrics that the paper names.
+    as_named: tuple[PublishedValue, ...] = ()
+    #: The values beside those of the table, which only the checks of the print read.
+    beside: tuple[PublishedValue, ...] = ()
+    #: The hyperparameters of the columns.
+    parameters: PublishedParameters = field(default_factory=dict)
+
+
+def read_published_table(section: Published | None, folder: Path) -> PublishedTable:
+    """Return what a paper prints for a table.
+
+    `section`: the section `published` of the experiment file; None if it has none. `folder`: the
+    folder of this file.
+    """
+    if section is None:
+        return PublishedTable()
+    as_named = _read_values(section.values, folder)
+    parameters: PublishedParameters = {}
+    for name in section.parameter_files:
+        parameters |= published_parameters(folder / name)
+    return PublishedTable(
+        values=tuple(
+            replace(value, metric=section.meant.get(value.metric, value.metric))
+            for value in as_named
+        ),
+        as_named=as_named,
+        beside=_read_values(section.also_printed, folder),
+        parameters=parameters,
+    )
+
+
+def _read_values(name: str | None, folder: Path) -> tuple[PublishedValue, ...]:
+    """Return the published values of a file in a folder; none without a file."""
+    return tuple(read_published(folder / name)) if name else ()

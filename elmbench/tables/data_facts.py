@@ -44,7 +44,7 @@ class DataFactsTable(TableKind):
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
         """Return the facts of a data set, without those that follow from printed ones."""
-        printed = {value.metric for value in self.experiment.file.published_values}
+        printed = {value.metric for value in self.experiment.file.published.values}
         # If the paper counts the rows of each class, their sum and the number of classes follow.
         absent: set[str] = set()
         if {"negatives", "positives"} <= printed:
@@ -56,5 +56,5 @@ class DataFactsTable(TableKind):
     def _prints_parts(self) -> bool:
         """Return True if the paper prints the sizes of training and test parts."""
         return any(
-            value.metric in PARTS for value in self.experiment.file.published_values
+            value.metric in PARTS for value in self.experiment.file.published.values
         )

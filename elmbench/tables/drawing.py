@@ -106,7 +106,7 @@ class ProperNames:
         self._datasets: dict[str, str] = {}
         self._models: dict[str, str] = {}
         for table in tables:
-            for value in table.published_values:
+            for value in table.published.values:
                 self._datasets.setdefault(value.dataset.casefold(), value.dataset)
             columns = table.spec.models
             models = [column.model for column in columns.values()]

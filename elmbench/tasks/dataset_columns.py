@@ -84,7 +84,7 @@ class DatasetColumns:
         name = resolved.stand_ins.get(self.dataset.name, self.dataset.name)
         return {
             column: params
-            for (spelling, column), params in resolved.file.printed_parameters.items()
+            for (spelling, column), params in resolved.file.published.parameters.items()
             if resolved.dataset(spelling).name == name
         }
 

@@ -141,7 +141,7 @@ def test_the_choice_on_the_test_folds() -> None:
     printed = {
         number: {
             (value.model, value.dataset, value.metric): value.value
-            for value in find_experiment(f"eem/table{number}").published_values
+            for value in find_experiment(f"eem/table{number}").published.values
         }
         for number in (4, 9, 10)
     }

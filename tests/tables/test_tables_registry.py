@@ -36,7 +36,7 @@ from elmbench.report.writers.html import html
 from elmbench.report.writers.latex import latex
 from elmbench.report.writers.markdown import markdown
 from elmbench.results.cells import csv
-from elmbench.specs import experiment_file
+from elmbench.specs import published
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
@@ -268,9 +268,9 @@ def test_published_values_of_unmeasured_metrics_are_shown(
 ) -> None:
     figures = "WDBC,ELM,mcc,0.5,,\nWDBC,K-ELM,mcc,0.7,,\nWDBC,SVM,mcc,0.6,,\nWDBC,SVM,train_seconds,3,,\n"
     figures += "WDBC,BP,mcc,0.4,,\nSylva,SVM,mcc,0.1,,\n"
-    read = experiment_file.read_published
+    read = published.read_published
     monkeypatch.setattr(
-        experiment_file,
+        published,
         "read_published",
         lambda path: [replace(f, cited=f.model in ("BP", "K-ELM")) for f in read(path)],
     )

@@ -45,7 +45,7 @@ def read_printed_tables(files: Iterable[ExperimentFile]) -> list[PrintedTable]:
 
 def _values_of(file: ExperimentFile) -> tuple[PublishedValue, ...]:
     """Return all values of a table under their printed names."""
-    return (*file.printed_values, *file.also_printed_values)
+    return (*file.published.as_named, *file.published.beside)
 
 
 def _printed_table(
@@ -176,7 +176,7 @@ def _measurements(
 ) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield what each column measures on each data set of the table."""
     spec = file.spec
-    printed = file.printed_parameters
+    printed = file.published.parameters
     for spelling, dataset in datasets.items():
         protocol = _protocol_of(spec, dataset)
         for column in spec.models:
