@@ -14,6 +14,7 @@ from elmbench.errors import amount
 from elmbench.report.writers.text import Text, lines_text
 from elmbench.specs.experiment_file import ExperimentFile
 from elmbench.specs.experiments import ModelColumn
+from elmbench.specs.grids import SearchGrid
 from elmbench.specs.papers import Paper
 from elmbench.specs.profiles import resolve
 from elmbench.specs.protocol import Outer, Scale, Splitter
@@ -107,7 +108,7 @@ def experiment_text(file: ExperimentFile) -> RenderableType:
     ]
     if file.spec.models:
         parts.append(Text("\nModels", style="italic"))
-        parts.append(_models_table(file.spec.models))
+        parts.append(_models_table(file.spec.models, file.spec.grids))
     if file.published.values:
         parts.append(Text("\nPublished", style="italic"))
         parts.append(_published_table(file))
@@ -219,7 +220,7 @@ def _outer_splits(outer: Outer) -> str:
     return ", ".join(parts)
 
 
-def _models_table(models: Mapping[str, ModelColumn]) -> RichTable:
+def _models_table(models: Mapping[str, ModelColumn], grids: SearchGrid) -> RichTable:
     """Return the columns of a table with their models; what no model has is left out."""
     headings = (
         "column",
@@ -235,7 +236,7 @@ def _models_table(models: Mapping[str, ModelColumn]) -> RichTable:
             name,
             column.model,
             column.like or "",
-            _searched(column),
+            _searched(column, grids),
             _parameters(column.params),
             _parameters(column.printed),
             ", ".join(column.overrides),
@@ -253,14 +254,15 @@ def _models_table(models: Mapping[str, ModelColumn]) -> RichTable:
     )
 
 
-def _searched(column: ModelColumn) -> str:
-    """Return the searched hyperparameters of a column, with values that differ from the grids."""
-    if isinstance(column.search, tuple):
-        return ", ".join(column.search)
-    own_grid = column.search.values
-    return ", ".join(
-        f"{name} in {_values(values)}" for name, values in own_grid.items()
-    )
+def _searched(column: ModelColumn, grids: SearchGrid) -> str:
+    """Return the searched hyperparameters of a column, with values that differ from the grids of
+    the table.
+    """
+    parts = [
+        name if values == grids.values.get(name) else f"{name} in {_values(values)}"
+        for name, values in column.grid.values.items()
+    ]
+    return ", ".join(parts)
 
 
 def _parameters(params: Mapping[str, Any]) -> str:

@@ -45,7 +45,7 @@ class ExperimentFile:
         """The printed protocol, with default readings, validated on first use: a command needs few
         of the tables.
         """
-        return parse_spec(Experiment, self.content, self.path)
+        return parse_spec(Experiment, self.content, self.path).with_grids()
 
     @property
     def is_of_suite(self) -> bool:
@@ -116,9 +116,8 @@ class ExperimentFile:
             return self.spec
         content = reduce(overlay, changes.values(), self.content)
         prefix = f"({self.id} under the reading {', '.join(changes)})"
-        return parse_spec(
-            Experiment, content, self.path.with_name("paper.yaml"), prefix
-        )
+        source = self.path.with_name("paper.yaml")
+        return parse_spec(Experiment, content, source, prefix).with_grids()
 
 
 def overlay(

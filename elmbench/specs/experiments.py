@@ -66,6 +66,11 @@ def names_of(search: Searched) -> tuple[str, ...]:
     return tuple(search.names) if isinstance(search, SearchGrid) else search
 
 
+def _searched_grid(search: Searched, grids: SearchGrid) -> SearchGrid:
+    """Return the grid that is searched. `grids`: those of the table."""
+    return search if isinstance(search, SearchGrid) else grids.select(search)
+
+
 #: A hyperparameter that the paper prints, or its inverse, such as `C` or `1/sigma`.
 PrintedName = Annotated[str, Field(pattern=r"^(1/)?[A-Za-z_]+$")]
 
@@ -97,8 +102,14 @@ class ModelOverride(Spec):
     #: What the column replaces on this data set by a model or parameters of our own.
     stands_in_for: StandIn | None = None
 
+    def with_grid(self, grids: SearchGrid) -> ModelOverride:
+        """Return the changes with the grid that they search in place of its names."""
+        if self.search is None:
+            return self
+        return self.model_copy(update={"search": _searched_grid(self.search, grids)})
+
     def thin(self, step: int) -> ModelOverride:
-        """Return the changes with every `step`-th value of a grid of their own."""
+        """Return the changes with every `step`-th value of their grid."""
         if not isinstance(self.search, SearchGrid):
             return self
         return self.model_copy(update={"search": self.search.thin(step)})
@@ -155,16 +166,34 @@ class ModelColumn(Spec):
         """The names of the hyperparameters that the column searches itself."""
         return names_of(self.search)
 
+    @property
+    def grid(self) -> SearchGrid:
+        """The values of the hyperparameters that the column searches itself.
+
+        Raises TypeError before `with_grid`: the column then knows the names alone.
+        """
+        if not isinstance(self.search, SearchGrid):
+            raise TypeError(f"{self.search} are names of grids, without their values")
+        return self.search
+
+    def with_grid(self, grids: SearchGrid) -> ModelColumn:
+        """Return the column with the grid that it searches in place of its names.
+
+        `grids`: those of the table.
+        """
+        overrides = {
+            name: override.with_grid(grids) for name, override in self.overrides.items()
+        }
+        search = _searched_grid(self.search, grids)
+        return self.model_copy(update={"search": search, "overrides": overrides})
+
     def thin(self, step: int) -> ModelColumn:
-        """Return the column with every `step`-th value of grids of its own."""
+        """Return the column with every `step`-th value of its grid."""
         overrides = {
             name: override.thin(step) for name, override in self.overrides.items()
         }
-        if not isinstance(self.search, SearchGrid):
-            return self.model_copy(update={"overrides": overrides})
-        return self.model_copy(
-            update={"search": self.search.thin(step), "overrides": overrides}
-        )
+        search = self.grid.thin(step)
+        return self.model_copy(update={"search": search, "overrides": overrides})
 
 
 #: Relations of a claim that need a margin, `within`.
@@ -386,10 +415,12 @@ class Experiment(Spec):
     def paper(self) -> str:
         return self.id.split("/")[0]
 
-    def grid_of(self, model: ModelColumn) -> SearchGrid:
-        """Return the grid of the hyperparameters that a column searches."""
-        grid = model.search if isinstance(model.search, SearchGrid) else self.grids
-        return grid.select(model.searched)
+    def with_grids(self) -> Experiment:
+        """Return the table whose columns have the grids that they search."""
+        models = {
+            column: model.with_grid(self.grids) for column, model in self.models.items()
+        }
+        return self.model_copy(update={"models": models})
 
     @model_validator(mode="after")
     def _datasets_exist(self) -> Experiment:

@@ -56,7 +56,7 @@ class CurvesTable(TableKind):
             )
         for column, model in self.spec.models.items():
             self._check_column(column, model)
-            for name, values in self.spec.grid_of(model).values.items():
+            for name, values in model.grid.values.items():
                 if words := [
                     value for value in values if isinstance(value, str | list)
                 ]:
@@ -123,7 +123,7 @@ class CurvesTable(TableKind):
         """Return the grid of a column of the table or of an added model."""
         model = self.spec.models.get(column)
         if model is not None:
-            return self.spec.grid_of(model).values
+            return model.grid.values
         # The name is that of a results file: no module is imported by its address.
         models = registry()
         return models[column].grid if column in models else {}

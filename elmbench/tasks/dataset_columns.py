@@ -291,7 +291,7 @@ class DatasetColumns:
 
     def grid(self, column: str) -> SearchGrid:
         """Return the grid that the column itself searches; without names if it searches none."""
-        return self.resolved.spec.grid_of(self.models[column])
+        return self.models[column].grid
 
     def grid_fields(
         self, column: str, run: int, fold: int, parent: str | None = None

@@ -118,6 +118,10 @@ def test_a_reading_changes_only_the_keys_that_it_sets(
     for grid in ("C", "gamma"):
         if f"grids/{grid}" in expected:
             result[f"grids/{grid}"] = new.spec.grids.values[grid]
+            # The columns that search a grid of the table have its values.
+            for column, model in new.spec.models.items():
+                if result.pop(f"models/{column}/search/{grid}", None) is not None:
+                    assert model.grid.values[grid] == new.spec.grids.values[grid]
     assert result == expected
     assert new.reading == f"{reading}={value}"
     assert file.content == before
@@ -229,8 +233,9 @@ def test_thinning_reaches_both_kinds_of_grid(
     spec = table("ci")
     assert spec.grids.values["gamma"] == [1.0, 4.0, 16.0]
     assert spec.grids.values["C"] == [1]
-    assert spec.models["FB-KOS-ELM"].search.values["budget"] == [5, 15]
-    assert spec.models["ELM"].search == ("n_hidden", "C")
+    assert spec.models["FB-KOS-ELM"].grid.values["budget"] == [5, 15]
+    assert list(spec.models["ELM"].grid.values) == ["n_hidden", "C"]
+    assert spec.models["ELM"].grid.values["C"] == [1]
 
 
 def test_a_column_has_grids_of_its_own_on_one_data_set(
@@ -240,9 +245,10 @@ def test_a_column_has_grids_of_its_own_on_one_data_set(
     experiment["models"]["ELM"]["except"] = {"wdbc": {"search": grids}}
     for profile, C in (("paper", [1, 2, 3, 4]), ("ci", [1, 3])):
         spec = table(profile)
-        result = spec.models["ELM"].adapt("wdbc").search
+        result = spec.models["ELM"].adapt("wdbc").grid
         assert result.values == {"C": C, "n_hidden": [7]}
-        assert spec.models["ELM"].adapt("sylva").search == ("n_hidden", "C")
+        elsewhere = spec.models["ELM"].adapt("sylva").grid
+        assert elsewhere == spec.grids.select(["n_hidden", "C"])
 
 
 def based(**changes: Any) -> dict[str, Any]:
@@ -268,7 +274,10 @@ def test_a_table_inherits_the_keys_that_it_does_not_set(
     assert two.protocol.metrics == ("gmean",)
     assert two.grids.values["C"] == [3]
     assert two.grids.values["gamma"] == one.grids.values["gamma"]
-    assert two.models == one.models
+    for name, model in one.models.items():
+        assert two.models[name].searched == model.searched
+        assert two.models[name].params == model.params
+    assert two.models["ELM"].grid.values["C"] == [3]
     assert (one.aliases, two.aliases) == (("one",), ())
 
 

@@ -201,7 +201,7 @@ def _column_of(spec: Experiment, column: str, dataset: str) -> object:
     adapted = spec.models[column].adapt(dataset)
     elsewhere = {"overrides", "only", "not_run", "like", "search"}
     content = adapted.model_dump(mode="json", exclude=elsewhere)
-    grid = spec.grid_of(adapted).values
+    grid = adapted.grid.values
     # A column has the hyperparameters of the one that it is like.
     parent = None
     if adapted.like is not None:
