@@ -18,7 +18,7 @@ from elmbench.evaluation.stored_predictions import _pack, packed_rows
 from elmbench.execution.store import Store
 from elmbench.judging.claims import check_claims
 from elmbench.judging.measured_cells import MeasuredCells
-from elmbench.judging.summary import optimism, summarise
+from elmbench.judging.summary import optimism, summarise, summary_frame, summary_lines
 from elmbench.report.build_table import build_table
 from elmbench.report.table_results import Results, results_of_table
 from elmbench.results.cells import (
@@ -300,9 +300,10 @@ def table_of(resolved: Resolved, lines: list[dict[str, Any]]) -> ResultTable:
 
 def table_from(cells: pd.DataFrame, resolved: Resolved) -> ResultTable:
     """The table that a frame of cells makes."""
-    summary = summarise(MeasuredCells(cells, resolved))
-    claims = list(check_claims(summary, MeasuredCells(cells, resolved)))
-    return build_table(summary, cells, optimism(cells, resolved), claims, resolved)
+    lines = summary_lines(MeasuredCells(cells, resolved))
+    claims = check_claims(summary_frame(lines), MeasuredCells(cells, resolved))
+    gains = optimism(cells, resolved)
+    return build_table(lines, cells, gains, list(claims), resolved=resolved)
 
 
 def rows_of(section: Section) -> list[dict[str, str]]:

@@ -5,22 +5,23 @@ their agreement. Their verdicts are decided in `cell_verdicts` and `value_verdic
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from elmbench.judging.measured_cells import GROUP, ComparedValue, MeasuredCells
+from elmbench.judging.measured_cells import ComparedValue, MeasuredCells
+from elmbench.judging.summary_line import SummaryLine
 from elmbench.judging.value_verdicts import FEWEST_RUNS
 from elmbench.judging.verdict_words import COMPARED, verdict_list
 from elmbench.numerics.significance import without_round_off
 from elmbench.results.cells import TIMES
-from elmbench.specs.measures import FACTS, Measure
+from elmbench.specs.measures import FACTS
 from elmbench.specs.profiles import Resolved
 
 
 def compared_values(
-    lines: pd.DataFrame, measured: MeasuredCells
+    lines: Iterable[SummaryLine], measured: MeasuredCells
 ) -> Iterator[ComparedValue]:
     """Yield the published values that are compared with our runs, without facts of data sets.
 
@@ -28,18 +29,9 @@ def compared_values(
     """
     if not measured.table.has_runs:
         return
-    is_compared = lines["verdict"].isin(COMPARED)
-    for line in lines[is_compared].to_dict("records"):
-        measure = _measure_of(line, measured)
-        if measure.metric not in FACTS:
-            group = tuple(line[name] for name in GROUP)
-            yield measured.compared_value(group, measure)
-
-
-def _measure_of(line: Mapping[Any, Any], measured: MeasuredCells) -> Measure:
-    """Return the measure of a line of `summary.csv`."""
-    measures = measured.table.measures(line["dataset"], line["model"])
-    return next(measure for measure in measures if measure.column == line["metric"])
+    for line in lines:
+        if line.verdict in COMPARED and line.measure.metric not in FACTS:
+            yield measured.compared_value(line.group, line.measure)
 
 
 @dataclass(frozen=True)

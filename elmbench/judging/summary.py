@@ -3,7 +3,7 @@ the selection.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, SupportsFloat
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -51,18 +51,29 @@ def summarise(measured: MeasuredCells, *, published_only: bool = False) -> pd.Da
     `published_only`: leave out readings other than the default, and measures that have no published
     value and that no claim names. Each line is computed only once.
     """
+    return summary_frame(summary_lines(measured, published_only=published_only))
+
+
+def summary_lines(
+    measured: MeasuredCells, *, published_only: bool = False
+) -> list[SummaryLine]:
+    """Return the lines of `summary.csv`, in their order; see `summarise`."""
     lines = [*_measured_lines(measured, published_only), *_published_lines(measured)]
     order = order_of(measured.resolved)
-    return _frame(sorted((line.record() for line in lines), key=order))
+    return sorted(lines, key=lambda line: order(vars(line)))
 
 
-def _frame(records: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return the records of lines as a frame, without `ROWS_OFF` if it has no value."""
+def summary_frame(lines: Sequence[SummaryLine]) -> pd.DataFrame:
+    """Return lines as a frame, without `ROWS_OFF` if it has no value.
+
+    The index of the frame is the position of each line.
+    """
+    records = [line.record() for line in lines]
     types: dict[str, Any] = dict.fromkeys(_TEXT, TEXT_TYPE)
     types |= dict.fromkeys(_WHOLE, "Int64") | {"n": "int64"}
     columns = {}
     for name in (*COLUMNS, ROWS_OFF):
-        values = [record.get(name) for record in records]
+        values = [record[name] for record in records]
         columns[name] = pd.Series(values, dtype=types.get(name, "float64"))
     if columns[ROWS_OFF].isna().all():
         del columns[ROWS_OFF]
@@ -166,14 +177,13 @@ def _line(
     return SummaryLine(
         dataset=dataset,
         model=model,
-        metric=measure.column,
+        measure=measure,
         select=select,
         reading=reading,
-        mean=valid.mean() if len(valid) else None,
-        std=spread.std(ddof=1) if len(spread) > 1 else None,
+        mean=float(valid.mean()) if len(valid) else None,
+        std=float(spread.std(ddof=1)) if len(spread) > 1 else None,
         n=len(values),
-        published=None if published is None else _number(published.value),
-        published_std=None if published is None else _number(published.std),
+        published=published,
         verdict=judgement.verdict,
         ended=ending,
         runs=judgement.runs,
@@ -215,21 +225,16 @@ def _published_lines(measured: MeasuredCells) -> list[SummaryLine]:
             SummaryLine(
                 dataset=dataset,
                 model=model,
-                metric=metric,
+                measure=Measure(metric),
                 select=default["select"].iloc[0],
                 reading="",
                 n=0,
-                published=_number(published.value),
-                published_std=_number(published.std),
+                published=published,
                 verdict=verdict_without_cells(published, measured),
                 ended=NOT_MEASURED,
             )
         )
     return lines
-
-
-def _number(value: SupportsFloat | None) -> float | None:
-    return None if value is None else float(value)
 
 
 def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:

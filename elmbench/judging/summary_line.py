@@ -1,8 +1,31 @@
 """A line of `summary.csv`."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
+from elmbench.specs.measures import Measure
+from elmbench.specs.published import PublishedValue
+
+#: Columns that each `summary.csv` has.
+COLUMNS = [
+    "dataset",
+    "model",
+    "metric",
+    "select",
+    "reading",
+    "mean",
+    "std",
+    "n",
+    "published",
+    "published_std",
+    "verdict",
+    "ended",
+    "runs",
+    "low",
+    "high",
+    "runs_to_tell",
+]
 #: The column that `summary.csv` has only if a value in which nothing is random is off.
 ROWS_OFF = "rows_off"
 
@@ -15,7 +38,7 @@ class SummaryLine:
 
     dataset: str
     model: str
-    metric: str
+    measure: Measure
     select: str
     reading: str
     #: The mean and the deviation of the cells that ended ok.
@@ -23,8 +46,7 @@ class SummaryLine:
     std: float | None = None
     #: The number of cells that ended ok.
     n: int
-    published: float | None = None
-    published_std: float | None = None
+    published: PublishedValue | None = None
     #: The comparison of the mean with the published value (`elmbench.judging.value_verdicts`).
     verdict: str = ""
     #: `ok`, or the ending that all cells share, or `incomplete` if some of them did not end ok or a
@@ -40,10 +62,35 @@ class SummaryLine:
     #: The test rows by which a value is off in which nothing is random.
     rows_off: int | None = None
 
+    @property
+    def group(self) -> tuple[str, str, str, str]:
+        """The group of cells: the data set, the model, the selection and the reading."""
+        return (self.dataset, self.model, self.select, self.reading)
+
     def record(self) -> dict[str, Any]:
-        """Return the columns that have a value."""
-        return {name: value for name, value in vars(self).items() if value is not None}
+        """Return the columns of the line, None for those without a value."""
+        published = self.published
+        return {
+            "dataset": self.dataset,
+            "model": self.model,
+            "metric": self.measure.column,
+            "select": self.select,
+            "reading": self.reading,
+            "mean": self.mean,
+            "std": self.std,
+            "n": self.n,
+            "published": None if published is None else _number(published.value),
+            "published_std": None if published is None else _number(published.std),
+            "verdict": self.verdict,
+            "ended": self.ended,
+            "runs": self.runs,
+            "low": self.low,
+            "high": self.high,
+            "runs_to_tell": self.runs_to_tell,
+            ROWS_OFF: self.rows_off,
+        }
 
 
-#: Columns that each `summary.csv` has.
-COLUMNS = [field.name for field in fields(SummaryLine) if field.name != ROWS_OFF]
+def _number(value: Decimal | None) -> float | None:
+    """Return a number of a paper as a float; None if it prints none."""
+    return None if value is None else float(value)

@@ -3,10 +3,10 @@ the printed table.
 """
 
 import json
+import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +14,8 @@ import pandas as pd
 
 from elmbench.errors import amount
 from elmbench.judging.claim_outcomes import ClaimOutcome
-from elmbench.judging.measured_cells import GROUP
-from elmbench.judging.summary import PUBLISHED_KEY
-from elmbench.judging.summary_line import ROWS_OFF
+from elmbench.judging.measured_cells import GROUP, Key
+from elmbench.judging.summary_line import SummaryLine
 from elmbench.judging.verdict_words import COMPLETE, NOT_MEASURED
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import without_round_off
@@ -24,7 +23,6 @@ from elmbench.report.notes import table_notes
 from elmbench.report.selections import selection_text
 from elmbench.results import group_by
 from elmbench.results.cells import LIMITS
-from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.protocol import MEASURES, is_quality
 from elmbench.specs.published import ALL
@@ -35,29 +33,37 @@ from elmbench.tables.result_table import COMMITTED_SIGN, Entry, ResultTable, Sec
 
 
 def build_table(
-    summary: pd.DataFrame,
+    lines: Sequence[SummaryLine],
     cells: pd.DataFrame,
     optimism: pd.DataFrame,
     claims: Sequence[ClaimOutcome],
+    *,
     resolved: Resolved,
+    committed: Collection[Key] = (),
 ) -> ResultTable:
-    """Return the table of a summary, the default readings and the table's first selection first."""
+    """Return the table of the lines of a summary, the default readings and the table's first
+    selection first.
+
+    `committed`: the groups of cells whose values are of the committed results, in a table that has
+    values of the user's too.
+    """
     kind = kind_of_table(resolved)
     columns = kind.columns(list(dict.fromkeys(cells["dataset"])))
     if all(column.name != "optimism" for column in columns):
         optimism = optimism.iloc[:0]
-    sections = _Sections(cells, optimism, kind)
+    sections = _Sections(cells, optimism, kind, committed)
+    by_section = group_by(lines, lambda line: (line.reading, line.select))
     spec = resolved.file.spec
-    datasets = {*cells["dataset"], *summary["dataset"]} or set(resolved.datasets)
+    datasets = {*cells["dataset"], *(line.dataset for line in lines)} or set(
+        resolved.datasets
+    )
     return ResultTable(
         title=f"{spec.label}: {spec.title}",
         subtitle=_subtitle(kind, cells),
         columns=columns,
         sections=tuple(
-            sections.section(str(reading), str(select), group)
-            for (reading, select), group in summary.groupby(
-                ["reading", "select"], sort=False
-            )
+            sections.section(reading, select, of_section)
+            for (reading, select), of_section in by_section.items()
         ),
         notes=tuple(table_notes(cells, optimism, claims, datasets, resolved)),
     )
@@ -162,16 +168,23 @@ class _Sections:
     """The sections of one table, built from its cells."""
 
     def __init__(
-        self, cells: pd.DataFrame, optimism: pd.DataFrame, kind: TableKind
+        self,
+        cells: pd.DataFrame,
+        optimism: pd.DataFrame,
+        kind: TableKind,
+        committed: Collection[Key],
     ) -> None:
         self._cells = cells
         self._optimism = optimism
         self._kind = kind
         self._experiment = kind.experiment
+        self._committed = committed
 
-    def section(self, reading: str, select: str, summary: pd.DataFrame) -> Section:
+    def section(
+        self, reading: str, select: str, lines: Sequence[SummaryLine]
+    ) -> Section:
         """Return the section of one selection under one choice of readings."""
-        entries = tuple(self._entries(reading, select, summary))
+        entries = tuple(self._entries(reading, select, lines))
         return Section(
             explanation=self._explanation(select),
             readings=self._experiment.file.paper.read_label(reading),
@@ -192,7 +205,7 @@ class _Sections:
         return text
 
     def _entries(
-        self, reading: str, select: str, summary: pd.DataFrame
+        self, reading: str, select: str, lines: Sequence[SummaryLine]
     ) -> Iterator[Entry]:
         """Yield the entries of a section: our value beside the published one, a line of the summary
         each.
@@ -202,25 +215,21 @@ class _Sections:
         """
         optimism = self._optimism_under(reading, select)
         params = _common_params(self._cells) if self._kind.ranks else {}
-        measures = self._measures_of(summary)
-        is_best = _best_of_rows(summary, measures, self._experiment)
-        for line, measure, (best, best_published) in zip(
-            summary.to_dict("records"), measures, is_best, strict=True
-        ):
-            dataset = line["dataset"]
-            model = line["model"]
-            published = self._experiment.published.get((dataset, model, line["metric"]))
+        is_best = _best_of_rows(lines, self._experiment)
+        for line, (best, best_published) in zip(lines, is_best, strict=True):
+            key = (line.dataset, line.model)
+            places = self._kind.places(line.measure, line.published)
             yield Entry(
-                dataset=dataset,
-                model=model,
-                measure=measure,
-                mean=None if pd.isna(line["mean"]) else float(line["mean"]),
-                shown=self._shown(line, self._kind.places(measure, published)),
-                published=published,
-                verdict=line["verdict"],
-                rows_off=_whole(line.get(ROWS_OFF)),
-                optimism=optimism.get((dataset, model)),
-                chosen=params.get((dataset, model), ""),
+                dataset=line.dataset,
+                model=line.model,
+                measure=line.measure,
+                mean=line.mean,
+                shown=self._shown(line, places),
+                published=line.published,
+                verdict=line.verdict,
+                rows_off=line.rows_off,
+                optimism=optimism.get(key),
+                chosen=params.get(key, ""),
                 best=best,
                 best_published=best_published,
             )
@@ -237,51 +246,36 @@ class _Sections:
         ].to_dict()
         return optimism
 
-    def _measures_of(self, summary: pd.DataFrame) -> list[Measure]:
-        """Return the measure of each line of a summary."""
-
-        @cache
-        def by_column(dataset: str, model: str) -> dict[str, Measure]:
-            measures = self._kind.measures(dataset, model)
-            return {measure.column: measure for measure in measures}
-
-        lines = summary[[*PUBLISHED_KEY, "ended"]].itertuples(index=False, name=None)
-        return [
-            Measure(column)
-            if ended == NOT_MEASURED
-            else by_column(dataset, model)[column]
-            for dataset, model, column, ended in lines
-        ]
-
-    def _shown(self, line: Mapping[Any, Any], places: int | None) -> str:
+    def _shown(self, line: SummaryLine, places: int | None) -> str:
         """Return the mean or the ending of a line, with the sign of the committed results if it is
         one of them.
         """
         text = self._mean_or_ending(line, places)
-        return f"{text} {COMMITTED_SIGN}" if text and line.get("committed") else text
+        is_committed = line.group in self._committed
+        return f"{text} {COMMITTED_SIGN}" if text and is_committed else text
 
-    def _mean_or_ending(self, line: Mapping[Any, Any], places: int | None) -> str:
+    def _mean_or_ending(self, line: SummaryLine, places: int | None) -> str:
         """Return the mean of a line with its digits, or the ending of its cells, if there is
         either.
         """
-        status = line["ended"]
-        if not pd.isna(line["mean"]):
+        status = line.ended
+        if line.mean is not None:
             return quantity(
-                float(line["mean"]),
-                std=None if pd.isna(line["std"]) else float(line["std"]),
+                line.mean,
+                std=line.std,
                 places=places,
-                ok=None if status == COMPLETE else int(line["n"]),
+                ok=None if status == COMPLETE else line.n,
             )
         if status in (COMPLETE, NOT_MEASURED):
             return ""
         return self._timeout_text(line) if status == "timeout" else ending_text(status)
 
-    def _timeout_text(self, line: Mapping[Any, Any]) -> str:
+    def _timeout_text(self, line: SummaryLine) -> str:
         """Return the limit that the searches or fits of a line have reached; "timeout" if it is not
         known.
         """
         names = [*GROUP, "status"]
-        values = [line[name] for name in (*GROUP, "ended")]
+        values = [*line.group, line.ended]
         is_of_line = self._cells[names] == values
         cells = self._cells[is_of_line.all(axis=1)]
         limits = {}
@@ -300,14 +294,7 @@ class _Sections:
         return f"search > {seconds:g} s" if is_of_search else f"> {seconds:g} s"
 
 
-def _whole(number: Any) -> int | None:
-    """Return a number of a frame as an int; None for a missing one."""
-    return None if number is None or pd.isna(number) else int(number)
-
-
-def _best_of_rows(
-    summary: pd.DataFrame, measures: Sequence[Measure], resolved: Resolved
-) -> list[list[bool]]:
+def _best_of_rows(lines: Sequence[SummaryLine], resolved: Resolved) -> list[list[bool]]:
     """Return, for each line of a summary, whether our mean and whether the published value is the
     best of the models on the data set; False for times and sizes.
     """
@@ -318,23 +305,29 @@ def _best_of_rows(
             return np.nan
         return -1.0 if less_is_better(metric) else 1.0
 
-    # The other folds may be the easier ones.
-    is_complete = summary["ended"] == COMPLETE
-    complete_means = summary["mean"].where(is_complete)
-    values = np.column_stack([complete_means, summary["published"]]).astype(float)
-    signs = np.array([sign(measure.metric) for measure in measures])
+    values = np.array([_compared_numbers(line) for line in lines])
+    signs = np.array([sign(line.measure.metric) for line in lines])
     scores = without_round_off(values * signs[:, np.newaxis])
     is_best = np.zeros(scores.shape, dtype=bool)
-    keys = list(zip(summary["dataset"], summary["metric"], strict=True))
-    rows = group_by(range(len(keys)), lambda line: keys[line])
-    for lines in rows.values():
-        row = scores[lines]
+    keys = [(line.dataset, line.measure.column) for line in lines]
+    rows = group_by(range(len(keys)), lambda number: keys[number])
+    for numbers in rows.values():
+        row = scores[numbers]
         # A row has a column of our means and one of published values, with NaN for missing ones.
         has_rivals = np.sum(~np.isnan(row), axis=0) > 1
         largest = np.fmax.reduce(row, axis=0)
-        is_best[lines] = (row == largest) & has_rivals
+        is_best[numbers] = (row == largest) & has_rivals
     best: list[list[bool]] = is_best.tolist()
     return best
+
+
+def _compared_numbers(line: SummaryLine) -> tuple[float, float]:
+    """Return our mean and the published value of a line; NaN for a missing one."""
+    # The folds that ended ok may be the easier ones.
+    is_complete = line.ended == COMPLETE
+    mean = line.mean if is_complete and line.mean is not None else math.nan
+    published = math.nan if line.published is None else line.published.number
+    return mean, published
 
 
 def _common_params(cells: pd.DataFrame) -> dict[Any, str]:

@@ -17,7 +17,14 @@ from elmbench.judging import published_values as published
 from elmbench.judging.claim_outcomes import ClaimOutcome, claims_frame
 from elmbench.judging.claims import check_claims
 from elmbench.judging.measured_cells import GROUP, ComparedValue, MeasuredCells
-from elmbench.judging.summary import PUBLISHED_KEY, drop_stand_ins, optimism, summarise
+from elmbench.judging.summary import (
+    PUBLISHED_KEY,
+    drop_stand_ins,
+    optimism,
+    summary_frame,
+    summary_lines,
+)
+from elmbench.judging.summary_line import SummaryLine
 from elmbench.judging.table_verdicts import TableVerdict, judge_table
 from elmbench.registry.scorers import find_metric
 from elmbench.report.build_table import build_table
@@ -107,14 +114,24 @@ class Results:
         """The lines of `summary.csv`, with the column `REMARKS` if there are remarks on the rows of
         a data set.
         """
-        return self._with_origin(summarise(self.measured))
+        return self._with_origin(summary_frame(self._lines))
 
     @cached_property
-    def _published_summary(self) -> pd.DataFrame:
+    def _lines(self) -> list[SummaryLine]:
+        """The lines of the summary."""
+        return summary_lines(self.measured)
+
+    @cached_property
+    def _published_lines(self) -> list[SummaryLine]:
         """The lines of the summary under the default readings that have a published value or
         belong to a claim.
         """
-        return self._with_origin(summarise(self.measured, published_only=True))
+        return summary_lines(self.measured, published_only=True)
+
+    @cached_property
+    def _published_summary(self) -> pd.DataFrame:
+        """The frame of `_published_lines`."""
+        return self._with_origin(summary_frame(self._published_lines))
 
     def _with_origin(self, summary: pd.DataFrame) -> pd.DataFrame:
         """Return lines of the summary with the remarks on data sets, and with their origin if
@@ -152,7 +169,12 @@ class Results:
     def table(self) -> ResultTable:
         """The table with its notes, those on the origin of the cells first."""
         table = build_table(
-            self.summary, self.cells, self.optimism, self.claim_outcomes, self.resolved
+            self._lines,
+            self.cells,
+            self.optimism,
+            self.claim_outcomes,
+            resolved=self.resolved,
+            committed=frozenset() if self.committed is None else self.committed.groups,
         )
         notes = []
         if self.committed is not None:
@@ -182,7 +204,8 @@ class Results:
     @cached_property
     def compared_values(self) -> list[ComparedValue]:
         """The published values that are compared with our runs."""
-        return list(published.compared_values(self.published_values, self.measured))
+        lines = [self._published_lines[i] for i in self.published_values.index]
+        return list(published.compared_values(lines, self.measured))
 
     @cached_property
     def verdicts(self) -> list[TableVerdict]:

@@ -18,7 +18,7 @@ from elmbench.judging.published_values import (
     compared_values,
     count_own_runs_inside,
 )
-from elmbench.judging.summary import summarise
+from elmbench.judging.summary import summarise, summary_lines
 from elmbench.judging.table_verdicts import judge_table
 from elmbench.judging.value_verdicts import (
     MOST_RUNS,
@@ -203,8 +203,8 @@ def compared_of(
 ) -> tuple[list[ComparedValue], pd.DataFrame]:
     """Return the compared values of some cells, and the lines with a published value."""
     measured = MeasuredCells(frame(resolved, lines), resolved)
-    published = summarise(measured).dropna(subset="published")
-    return list(compared_values(published, measured)), published
+    compared = list(compared_values(summary_lines(measured), measured))
+    return compared, summarise(measured).dropna(subset="published")
 
 
 def lines_of(means: dict[str, list[float]], **values: Any) -> list[dict[str, Any]]:
