@@ -12,7 +12,7 @@ from elmbench.registry import find_model, has_method, parameter_names, try_facto
 from elmbench.registry.seeds import seed_has_effect
 from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import LEAVE_ONE_OUT
+from elmbench.specs.protocol import GIVEN, LEAVE_ONE_OUT
 
 #: Kinds of outer split that are the same in every run.
 _FIXED_SPLITS = (
@@ -22,6 +22,8 @@ _FIXED_SPLITS = (
     "ordered-kfold",
     LEAVE_ONE_OUT,
 )
+#: The module of models that offer `partial_fit`, but whose `fit` sums over all rows.
+_OF_SUMS = "sklearn.naive_bayes"
 
 
 def is_deterministic(
@@ -54,6 +56,10 @@ def _is_fixed_split(
     split = resolved.spec.protocol.outer.split(dataset, resolved.dataset(dataset).task)
     if split.kind in _FIXED_SPLITS:
         return True
+    if split.kind == GIVEN:
+        # The splits of different runs differ.
+        printed_runs = resolved.file.spec.protocol.outer.runs_of(dataset)
+        return printed_runs == 1 and bool(np.all(cells["run"] == 0))
     # Each row is a fold: leave-one-out.
     is_of_folds = split.kind.endswith("kfold") and "n_test" in cells
     return (
@@ -71,16 +77,23 @@ def _is_fixed_model(dataset: str, column: ModelColumn, resolved: Resolved) -> bo
         return False
     if "random_state" in names and _is_seeded(factory, column.adapt(dataset)):
         return False
-    return resolved.spec.protocol.order == "stored" or not has_method(
-        factory, "partial_fit"
+    return resolved.spec.protocol.order == "stored" or not _learns_rows_in_order(
+        factory
     )
+
+
+def _learns_rows_in_order(factory: Callable[..., Any]) -> bool:
+    """Return True if the order of the rows may change a model: it learns them one by one."""
+    fit = getattr(factory, "fit", None)
+    sums_over_rows = getattr(fit, "__module__", "") == _OF_SUMS
+    return has_method(factory, "partial_fit") and not sums_over_rows
 
 
 def _is_fixed_choice(
     dataset: str, column: ModelColumn, select: str, resolved: Resolved
 ) -> bool:
     """Return True if every run has the same hyperparameters: they are not searched, or chosen for
-    all runs at once.
+    all runs at once, or on the same inner splits.
     """
     if select == "published":
         return True
@@ -88,7 +101,8 @@ def _is_fixed_choice(
         return False
     if select == "oracle":
         return True
-    return not column.adapt(dataset).searched
+    has_given_folds = resolved.spec.protocol.inner.kind == GIVEN
+    return has_given_folds or not column.adapt(dataset).searched
 
 
 def _is_seeded(factory: Callable[..., Any], column: ModelColumn) -> bool:

@@ -154,7 +154,7 @@ def require_compared_values(
             next_step=f"elmbench table {first.file.id} --profile {first.profile}",
         )
     if not compared:
-        problem = f"{results_dir} holds no figure to compare"
+        problem = f"{results_dir} holds no result to compare"
         next_step = (
             f"elmbench run --all --profile {profile or 'fast'}, then check again"
         )

@@ -15,6 +15,7 @@ from elmbench.specs.datasets import added_dataset_specs, load_dataset_specs
 from elmbench.specs.experiment_file import ExperimentFile
 from elmbench.specs.files import invalid
 from elmbench.specs.profiles import Resolved, resolve
+from elmbench.specs.published import ALL
 from elmbench.tables import kind_of_table
 
 
@@ -86,13 +87,19 @@ def _check_published(experiment: Resolved) -> None:
     columns = list(dict.fromkeys((*in_table, *experiment.file.all_columns)))
     measures = cache(table.measures)
     for (dataset, column, metric), published in experiment.published.items():
+        if dataset == ALL and not table.has_values_over_all:
+            raise invalid(
+                f"the published values have {metric} of {column} on the data set {ALL!r}",
+                "averages in a file of their own, published: {also-printed: FILE.csv}, which "
+                "`elmbench check --print-only` reads",
+            )
         if column not in columns and not (published.cited or published.note):
             error = unknown_name(
                 "published model", column, columns, "elmbench validate"
             )
             raise invalid(
                 error.found,
-                f"{error.expected}; a figure of a model that the suite lacks needs a note",
+                f"{error.expected}; a value of a model that the suite lacks needs a note",
             )
         if table.judges and published.value is not None and column in in_table:
             metrics = [measure.column for measure in measures(dataset, column)]

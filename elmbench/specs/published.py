@@ -24,9 +24,8 @@ _PERCENT = Decimal("0.01")
 _METRICS = {
     "train_seconds": "fit_seconds",
     "test_seconds": "predict_seconds",
-    "test_accuracy": "accuracy",
     "test_error": "error_rate",
-    "test_rmse": "rmse",
+    "error": "error_rate",
     "nodes": "n_units",
     "nSV": "n_units",
     "predicted negative, actual negative": "tn",
@@ -38,7 +37,11 @@ _METRICS = {
     "attributes": "features",
 }
 
-_COLUMNS = ("dataset", "model", "metric", "value", "std", "note")
+_COLUMNS = ("dataset", "model", "metric", "value")
+#: Columns that a file may lack.
+_OPTIONAL_COLUMNS = ("std", "note")
+#: The beginning of metrics of test rows, which all are unless they say otherwise.
+_OF_TEST_ROWS = "test_"
 #: Hyperparameters that are whole numbers, besides those whose names begin with `n_`.
 _WHOLE = ("budget", "target_dimensions")
 #: A power as the papers print it, such as 2^-20.
@@ -133,9 +136,9 @@ class PublishedValue:
 def read_published(path: Path) -> tuple[PublishedValue, ...]:
     """Return the published values of a table.
 
-    `path`: a CSV file with the columns dataset, model, metric, value, std, note; or, for facts of
-    data sets, with a column dataset and a column for each fact (a word has no value, an empty field
-    is skipped).
+    `path`: a CSV file with the columns dataset, model, metric, value, and perhaps std and note; or,
+    for facts of data sets, with a column dataset and a column for each fact (a word has no value,
+    an empty field is skipped).
     """
     try:
         check_regular(path)
@@ -147,7 +150,7 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
             if missing := sorted(set(_COLUMNS) - names):
                 raise invalid(
                     f"{path}: the columns {', '.join(missing)} are missing",
-                    ", ".join(_COLUMNS),
+                    f"{', '.join(_COLUMNS)}, and perhaps {', '.join(_OPTIONAL_COLUMNS)}",
                 )
             return tuple(_values(reader, path))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -157,18 +160,20 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
 def _values(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
     """Yield the published values of a CSV file with a line for each value."""
     shares = {*metrics_taking("counts"), TRAIN_ACCURACY}
+    columns = rows.fieldnames or ()
     printed = set()
     for row in rows:
         location = f"{path}, line {rows.line_num}"
         if None in row or None in row.values():
             problem = f"{location}: {'too many' if None in row else 'too few'} fields"
-            raise invalid(problem, "six fields, a field with a comma in double quotes")
+            expected = f"{len(columns)} fields, a field with a comma in double quotes"
+            raise invalid(problem, expected)
         name = row["metric"].removesuffix("_percent")
-        metric = _METRICS.get(name, name)
+        metric = _METRICS.get(name, name.removeprefix(_OF_TEST_ROWS))
         factor = Decimal(1) if name == row["metric"] else _PERCENT
         value = _number(row["value"], factor, location)
-        std = _number(row["std"], factor, location)
-        note = row["note"]
+        std = _number(row.get("std", ""), factor, location)
+        note = row.get("note", "")
         if value is not None and value > 1 and metric in shares:
             percent = (
                 "at most 1; percentages have a metric such as test_accuracy_percent"

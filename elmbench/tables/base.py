@@ -68,6 +68,8 @@ class TableKind(ABC):
     has_folds: ClassVar[bool] = True
     #: True if an entry has a value for each run, which gives the spread of a draw.
     has_runs: ClassVar[bool] = True
+    #: True if the table has values over all data sets, of the data set `all`.
+    has_values_over_all: ClassVar[bool] = False
     #: True if published values get a verdict.
     judges: ClassVar[bool] = True
     #: True if the figure shows stored results, and not only `cells.csv`.

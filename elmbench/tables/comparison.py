@@ -74,6 +74,7 @@ class ComparisonTable(TableKind):
 
     shows_metrics = True
     ranks = True
+    has_values_over_all = True
     judges = False
 
     def heading(self) -> str:

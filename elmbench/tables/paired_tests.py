@@ -34,6 +34,7 @@ class PairedTestsTable(TableKind):
 
     Options = PairedTestsOptions
     has_runs = False
+    has_values_over_all = True
     caption = "tests of the means on each data set"
     own_columns = (Column("model", "comparison", whole=True), *WITHOUT_MODELS[1:])
 

@@ -235,7 +235,7 @@ def test_a_single_run_decides_no_published_value(elmbench: Callable, ran: Path) 
     elmbench(*PUBLISHED)
     result = elmbench(*fast, code=3)
     assert result.out == ""
-    assert result.err.startswith("error: elmbench-results holds no figure to compare")
+    assert result.err.startswith("error: elmbench-results holds no result to compare")
     assert elmbench(*fast, "one", code=3).err.startswith(
         "error: toy/one has no results of profile fast"
     )

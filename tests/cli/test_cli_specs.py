@@ -235,6 +235,11 @@ def test_every_command_reports_the_line_of_a_yaml_error(
         ),
         (
             {},
+            "all,ELM,accuracy,0.9,,\nWDBC",
+            sentence("cli.specs.published-average-in-table", model="ELM"),
+        ),
+        (
+            {},
             "WDBC,EML,mcc,1,,\nWDBC",
             sentence("cli.project.unknown-published-model", model="EML", similar="ELM"),
         ),

@@ -77,6 +77,9 @@ def test_a_seeded_model_needs_runs(toy: Toy) -> None:
         ({"model": "sklearn.svm:SVC", "search": {"probability": [False]}}, False),
         ({"model": "sklearn.tree:DecisionTreeClassifier"}, False),
         ({"model": "sklearn.neighbors:KNeighborsClassifier"}, True),
+        # Both offer `partial_fit`; naive Bayes only counts rows and sums them.
+        ({"model": "sklearn.naive_bayes:GaussianNB"}, True),
+        ({"model": "sklearn.linear_model:Perceptron"}, False),
     ],
 )
 def test_a_seed_without_effect_is_not_random(
@@ -117,6 +120,39 @@ def test_a_value_is_deterministic_only_if_data_splits_and_model_are(
     measured = MeasuredCells(frame(resolved, lines), resolved)
     columns = measured.columns(("wdbc", model, select, ""))
     assert is_deterministic("wdbc", model, select, columns, resolved) is expected
+
+
+@pytest.mark.parametrize(
+    ("printed_runs", "run", "inner", "search", "expected"),
+    [
+        (1, 0, "stratified-kfold", [], True),
+        # The splits of several runs differ.
+        (2, 0, "stratified-kfold", [], False),
+        # A run beyond the printed one.
+        (1, 1, "stratified-kfold", [], False),
+        (1, 0, "stratified-kfold", ["C"], False),
+        (1, 0, "given", ["C"], True),
+    ],
+)
+def test_given_splits_of_one_run_are_fixed(
+    toy: Toy, printed_runs: int, run: int, inner: str, search: list, expected: bool
+) -> None:
+    protocol = {
+        "outer": {"kind": "given", "file": "one.csv", "folds": 3, "runs": printed_runs},
+        "inner": {"kind": inner, "folds": 2},
+        "metrics": ["accuracy"],
+        "select": "nested",
+    }
+    if inner == "given":
+        protocol["inner"]["file"] = "one.csv"
+    column = {"model": "sklearn.svm:SVC", "search": search}
+    figures = "WDBC,K-ELM,accuracy,0.9,,\n"
+    models = {"K-ELM": column}
+    resolved = toy(figures, protocol=protocol, models=models, grids={"C": [1, 2]})
+    lines = [cell("K-ELM", run=run, fold=fold, select="nested") for fold in range(3)]
+    measured = MeasuredCells(frame(resolved, lines), resolved)
+    columns = measured.columns(("wdbc", "K-ELM", "nested", ""))
+    assert is_deterministic("wdbc", "K-ELM", "nested", columns, resolved) is expected
 
 
 def test_identical_runs_are_one_in_a_claim(toy: Toy) -> None:

@@ -4,6 +4,7 @@ impossible values.
 
 import decimal
 import math
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -183,6 +184,31 @@ def test_a_ratio_that_no_counts_have_is_found() -> None:
     assert findings(a_table(value, parts=rows)) == ["granularity"]
 
 
+# Ranges
+
+
+@pytest.mark.parametrize(
+    ("metric", "text", "expected"),
+    [
+        ("roc_auc", "1.000", []),
+        ("roc_auc", "1.001", ["range"]),
+        ("mcc", "-1.0", []),
+        ("mcc", "-1.2", ["range"]),
+        ("rmse", "12.0", []),
+        ("rmse", "-0.1", ["range"]),
+        ("r2", "-3.0", []),
+        ("r2", "1.3", ["range"]),
+        ("fit_seconds", "0.0", []),
+        ("fit_seconds", "-1.0", ["range"]),
+    ],
+)
+def test_a_value_outside_of_the_range_of_its_metric_is_found(
+    metric: str, text: str, expected: list[str]
+) -> None:
+    value = published("iris", "elm", metric, Decimal(text))
+    assert findings(a_table(value)) == expected
+
+
 # Deviations
 
 
@@ -230,6 +256,21 @@ def test_an_impossible_deviation_is_found(
     (finding,) = check_print(table, [table])
     assert finding.check == "deviations"
     assert reason in finding.says
+
+
+def test_a_deviation_of_a_percentage_is_in_percent() -> None:
+    value = published("iris", "elm", "accuracy", Decimal("0.995"), Decimal("0.12"))
+    table = a_table(replace(value, text="99.5"), parts=parts(200, runs=3))
+    (finding,) = check_print(table, [table])
+    assert "99.5 cannot have the deviation 12.00: values from 0 to 100" in finding.says
+
+
+def test_shares_that_cannot_exceed_their_rows_are_known_to_grimmer() -> None:
+    """Ten folds of 20 rows with one error in all have the deviation .0158 and no larger one."""
+    for text, expected in (("0.0158", []), ("0.0500", ["deviations"])):
+        value = published("iris", "elm", "accuracy", Decimal("0.995"), Decimal(text))
+        table = a_table(value, parts=parts(200, folds=10), std="of-folds")
+        assert findings(table) == expected
 
 
 def test_grimmer_uses_the_parity_of_the_sum() -> None:
@@ -330,6 +371,31 @@ def test_precision_and_recall_of_random_parts_are_never_accused(
     assert not findings(a_table(*values, parts=parts(n_test, runs=20)))
 
 
+@given(
+    positives=st.integers(1, 200),
+    negatives=st.integers(1, 400),
+    places=st.integers(1, 4),
+    rounding=roundings,
+    seed=seeds,
+)
+@examples(300)
+def test_the_counts_and_metrics_of_a_single_test_part_are_never_accused(
+    positives: int, negatives: int, places: int, rounding: str, seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    values = []
+    for model in ("elm", "svm", "nn"):
+        matrix = confusion(random, positives, negatives, random.uniform(0.0, 1.0))
+        values += counts_of(model, **matrix)
+        metrics = {name: metric_of(name, matrix) for name in METRICS}
+        values += [
+            published("iris", model, name, rounded(number, places, rounding))
+            for name, number in metrics.items()
+            if math.isfinite(number)
+        ]
+    assert not findings(a_table(*values, parts=parts(positives + negatives)))
+
+
 def counts_of(model: str, tn: int, fp: int, fn: int, tp: int) -> list[PublishedValue]:
     numbers = {"tn": tn, "fp": fp, "fn": fn, "tp": tp}
     return [
@@ -349,6 +415,31 @@ def test_classes_of_different_sizes_are_found_with_the_exchange_of_axes() -> Non
         *counts_of("elm", 1345, 12, 6, 77), *counts_of("svm", 1340, 5, 5, 90)
     )
     assert all("exchanged" not in one.says for one in check_print(table, [table]))
+
+
+def test_the_counts_of_a_single_test_part_are_not_rounded() -> None:
+    one_off = a_table(
+        *counts_of("elm", 60, 7, 5, 28),
+        *counts_of("svm", 59, 7, 6, 28),
+        parts=parts(100),
+    )
+    classes = [finding.metric for finding in check_print(one_off, [one_off])]
+    assert classes == ["tp + fn", "tn + fp"]
+    several_runs = a_table(
+        *counts_of("elm", 60, 7, 5, 28),
+        *counts_of("svm", 59, 7, 6, 28),
+        parts=parts(100, runs=2),
+    )
+    assert not findings(several_runs)
+
+
+@pytest.mark.parametrize(("text", "expected"), [("0.73", []), ("0.74", ["counts"])])
+def test_a_metric_of_a_single_test_part_follows_from_its_counts(
+    text: str, expected: list[str]
+) -> None:
+    value = published("iris", "elm", "mcc", Decimal(text))
+    table = a_table(*counts_of("elm", 60, 7, 5, 28), value, parts=parts(100))
+    assert findings(table) == expected
 
 
 def test_counts_that_do_not_add_up_to_the_rows_are_found() -> None:
@@ -381,6 +472,32 @@ def test_f1_lies_between_the_bounds_of_precision_and_recall(
         published("iris", "elm", name, Decimal(text)) for name, text in numbers.items()
     ]
     assert findings(a_table(*values)) == expected
+
+
+def test_f1_of_a_single_test_part_is_the_harmonic_mean() -> None:
+    numbers = {"precision": "0.90", "recall": "0.80", "f1": "0.83"}
+    values = [
+        published("iris", "elm", name, Decimal(text)) for name, text in numbers.items()
+    ]
+    assert not findings(a_table(*values))
+    assert findings(a_table(*values, parts=parts(1000))) == ["counts"]
+
+
+def test_models_on_a_single_test_part_have_one_share_of_positives() -> None:
+    values = [
+        published("iris", model, name, Decimal(text))
+        for model, accuracy, recall in (
+            ("one", "0.90", "0.90"),
+            ("two", "0.60", "0.50"),
+        )
+        for name, text in (
+            ("accuracy", accuracy),
+            ("precision", "0.90"),
+            ("recall", recall),
+        )
+    ]
+    assert findings(a_table(*values, parts=parts(100))) == ["counts"]
+    assert not findings(a_table(*values, parts=parts(100, runs=2)))
 
 
 def test_models_with_different_shares_of_positives_are_found() -> None:
@@ -461,6 +578,25 @@ def test_a_wrong_rank_is_found(text: str, expected: list[str]) -> None:
     ]
     ranked_by = {f"data{i}": "accuracy" for i in range(3)}
     assert findings(a_table(*values, ranked_by=ranked_by)) == expected
+
+
+def test_ranks_may_count_cited_values() -> None:
+    cited = replace(published("data0", "nn", "accuracy", Decimal("0.95")), cited=True)
+    rows = [*a_row("elm", "0.80"), *a_row("svm", "0.90"), cited]
+    for text, expected in (("2", []), ("3", []), ("1", ["averages"])):
+        rank = published("data0", "elm", "rank", Decimal(text))
+        assert findings(a_table(*rows, rank, ranked_by={"data0": "accuracy"})) == (
+            expected
+        )
+
+
+def test_a_rank_on_one_data_set_is_not_cut_off() -> None:
+    rows = [*a_row("elm", "0.70"), *a_row("svm", "0.90"), *a_row("nn", "0.80")]
+    for text, expected in (("3", []), ("2", ["averages"])):
+        rank = published("data0", "elm", "rank", Decimal(text))
+        assert findings(a_table(*rows, rank, ranked_by={"data0": "accuracy"})) == (
+            expected
+        )
 
 
 @given(seed=seeds, rounding=roundings, n=st.integers(3, 10), places=st.integers(2, 4))

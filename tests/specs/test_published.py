@@ -90,8 +90,33 @@ def test_mistyped_values_are_rejected(
 
 
 def test_a_file_without_a_column_is_rejected(table: Callable[..., Path]) -> None:
-    with pytest.raises(ElmbenchError, match="columns note, std are missing"):
-        read_published(table("", header="dataset,model,metric,value\n"))
+    with pytest.raises(ElmbenchError, match="columns dataset, metric, value are"):
+        read_published(table("", header="data,model,instances\n"))
+
+
+def test_a_file_may_lack_deviations_and_notes(table: Callable[..., Path]) -> None:
+    (entry,) = read_published(
+        table("a,b,mcc,0.5\n", header="dataset,model,metric,value\n")
+    )
+    assert (entry.value, entry.std, entry.note) == (Decimal("0.5"), None, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [
+        ("test_mae", "mae"),
+        ("test_f1_percent", "f1"),
+        ("error_percent", "error_rate"),
+        ("test_error", "error_rate"),
+        ("test_seconds", "predict_seconds"),
+        ("mae", "mae"),
+    ],
+)
+def test_metrics_of_test_rows_may_say_so(
+    table: Callable[..., Path], name: str, metric: str
+) -> None:
+    (entry,) = read_published(table(f"a,b,{name},0.5,,\n"))
+    assert entry.metric == metric
 
 
 def test_parameters_have_the_suite_s_names_and_whole_sizes(

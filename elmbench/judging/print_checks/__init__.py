@@ -13,12 +13,14 @@ from elmbench.judging.print_checks.counts import check_class_counts
 from elmbench.judging.print_checks.deviations import check_deviations
 from elmbench.judging.print_checks.granularity import check_granularity
 from elmbench.judging.print_checks.printed_table import Finding, PrintedTable
+from elmbench.judging.print_checks.ranges import check_ranges
 from elmbench.judging.print_checks.ratios import check_ratios
 from elmbench.judging.print_checks.repeats import check_printed_twice, check_repeated
 
 Check = Callable[[PrintedTable, Sequence[PrintedTable]], Iterator[Finding]]
 #: The checks by name, in the order of the findings.
 CHECKS: dict[str, Check] = {
+    "range": check_ranges,
     "granularity": check_granularity,
     "deviations": check_deviations,
     "counts": check_class_counts,

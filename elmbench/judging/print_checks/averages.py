@@ -96,31 +96,53 @@ def _rank_contradiction(
     """Return how a printed rank, on one data set or on average, contradicts the printed values;
     empty if it does not.
     """
-    datasets = list(table.by_dataset) if value.dataset == ALL else [value.dataset]
-    ranks = [_ranks_on(dataset, table, value.model) for dataset in datasets]
-    known = [rank for rank in ranks if rank is not None]
-    if not known or len(known) < len(ranks):
-        return ""
-    possible = [_mean_rank(known)]
-    if may_be_in(number, possible):
-        return ""
-    return (
-        f"the printed values give a rank of {range_text(possible)}; {number} is printed"
+    is_average = value.dataset == ALL
+    datasets = list(table.by_dataset) if is_average else [value.dataset]
+    # The authors may have ranked the values that they cite as well.
+    possible = [
+        _mean_rank_on(datasets, table, value.model, with_cited=with_cited)
+        for with_cited in (False, True)
+    ]
+    known = [ranks for ranks in possible if ranks is not None]
+    # A rank on one data set has no digits that are cut off.
+    exact = Fraction(number)
+    is_possible = (
+        may_be_in(number, known)
+        if is_average
+        else any(ranks.holds(exact) for ranks in known)
     )
+    if not known or is_possible:
+        return ""
+    return f"the printed values give a rank of {range_text(known)}; {number} is printed"
 
 
-def _mean_rank(ranks: Sequence[tuple[int, int]]) -> NumberRange:
-    """Return the possible means of the best and the worst ranks."""
-    best, worst = zip(*ranks, strict=True)
-    n = len(ranks)
+def _mean_rank_on(
+    datasets: Sequence[str], table: PrintedTable, model: str, *, with_cited: bool
+) -> NumberRange | None:
+    """Return the possible means of the ranks of a model on some data sets; None if it cannot be
+    ranked on all of them.
+    """
+    best = []
+    worst = []
+    for dataset in datasets:
+        ranks = _ranks_on(dataset, table, model, with_cited=with_cited)
+        if ranks is None:
+            return None
+        best.append(ranks[0])
+        worst.append(ranks[1])
+    n = len(datasets)
     return NumberRange(Fraction(sum(best), n), Fraction(sum(worst), n))
 
 
-def _ranks_on(dataset: str, table: PrintedTable, model: str) -> tuple[int, int] | None:
+def _ranks_on(
+    dataset: str, table: PrintedTable, model: str, *, with_cited: bool
+) -> tuple[int, int] | None:
     """Return the best and the worst rank of a model on a data set; None if it cannot be ranked."""
     name = table.name_of(dataset)
     metric = table.ranked_by.get(name, "")
-    numbers = _numbers_of(table, dataset, metric)
+    numbers = dict(_numbers_of(table, dataset, metric))
+    if with_cited:
+        numbers |= _cited_numbers(table, dataset, metric)
     if model not in numbers or len(numbers) < 2:
         return None
     return possible_ranks(numbers, model, less=less_is_better(metric))
@@ -131,6 +153,17 @@ def _numbers_of(table: PrintedTable, dataset: str, metric: str) -> Row:
     models = table.by_dataset.get(dataset, {})
     return {
         model: numbers[metric] for model, numbers in models.items() if metric in numbers
+    }
+
+
+def _cited_numbers(table: PrintedTable, dataset: str, metric: str) -> Row:
+    """Return the cited numbers of a metric on a data set by model."""
+    return {
+        value.model: value.value
+        for value in table.values
+        if value.cited
+        and value.value is not None
+        and (value.dataset, value.metric) == (dataset, metric)
     }
 
 

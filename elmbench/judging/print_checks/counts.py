@@ -16,6 +16,7 @@ from elmbench.judging.print_checks.printed_table import (
     number_text,
 )
 from elmbench.judging.print_checks.rounding import (
+    NOT_ROUNDED,
     ROUNDINGS,
     NumberRange,
     Rounding,
@@ -37,6 +38,7 @@ _CURVATURE = 4.0
 _FEWEST_ROWS = 10
 #: Standard deviations that the share of a class in a random test part may be off.
 _DEVIATIONS = 6.0
+_ROUND_OFF = 1e-12
 
 Metric = Callable[[Array, Array, Array, Array], Array]
 
@@ -86,6 +88,11 @@ def check_class_counts(
         yield from _check_class_shares(table, dataset, models)
 
 
+def _roundings_of_counts(parts: Parts) -> tuple[Rounding, ...]:
+    """Return the ways in which printed counts are rounded: those of one test part are whole."""
+    return NOT_ROUNDED if parts.is_one_part else ROUNDINGS
+
+
 def _sum(
     numbers: Mapping[str, Decimal], names: Sequence[str], rounding: Rounding
 ) -> NumberRange:
@@ -100,12 +107,13 @@ def _check_classes(
     table: PrintedTable, dataset: str, models: Mapping[str, Numbers]
 ) -> Iterator[Finding]:
     """Yield the classes that have different numbers of rows for two models."""
+    roundings = _roundings_of_counts(table.parts_of(dataset))
     for name, pair in CLASSES.items():
         counted = {
             model: numbers for model, numbers in models.items() if _has(pair, numbers)
         }
         if any(
-            _may_be_equal(pair, counted.values(), rounding) for rounding in ROUNDINGS
+            _may_be_equal(pair, counted.values(), rounding) for rounding in roundings
         ):
             continue
         totals = ", ".join(
@@ -113,7 +121,7 @@ def _check_classes(
             for model, numbers in counted.items()
         )
         says = f"the {name} rows differ between models on the same test rows: {totals}"
-        exchanged = _exchanged_axes(models)
+        exchanged = _exchanged_axes(models, roundings[0])
         yield table.finding(
             "counts", f"{says}{exchanged}", dataset=dataset, metric=" + ".join(pair)
         )
@@ -132,18 +140,18 @@ def _may_be_equal(
     return all(one.meets(other) for one, other in itertools.combinations(sums, 2))
 
 
-def _exchanged_axes(models: Mapping[str, Numbers]) -> str:
+def _exchanged_axes(models: Mapping[str, Numbers], rounding: Rounding) -> str:
     """Return a remark if both classes have the same rows for all models after the two axes are
     exchanged; else empty.
     """
     complete = [numbers for numbers in models.values() if _has(COUNTS, numbers)]
     exchanged = [_with_exchanged_axes(numbers) for numbers in complete]
-    agree = len(complete) > 1 and _may_have_equal_classes(exchanged)
+    agree = len(complete) > 1 and _may_have_equal_classes(exchanged, rounding)
     return "; they agree if the two axes are exchanged" if agree else ""
 
 
-def _may_have_equal_classes(models: Sequence[Numbers]) -> bool:
-    return all(_may_be_equal(pair, models, "nearest") for pair in CLASSES.values())
+def _may_have_equal_classes(models: Sequence[Numbers], rounding: Rounding) -> bool:
+    return all(_may_be_equal(pair, models, rounding) for pair in CLASSES.values())
 
 
 def _with_exchanged_axes(numbers: Numbers) -> Numbers:
@@ -165,21 +173,25 @@ def _check_totals(
     table: PrintedTable, dataset: str, models: Mapping[str, Numbers]
 ) -> Iterator[Finding]:
     """Yield the confusion matrices that do not add up to the test rows."""
-    totals = _possible_totals(table.parts_of(dataset))
+    parts = table.parts_of(dataset)
+    totals = _possible_totals(parts)
+    roundings = _roundings_of_counts(parts)
     if not totals:
         return
     expected = ", ".join(number_text(float(total)) for total in totals)
     for model, numbers in models.items():
-        if not _has(COUNTS, numbers) or _may_add_up(numbers, totals):
+        if not _has(COUNTS, numbers) or _may_add_up(numbers, totals, roundings):
             continue
         printed = sum(numbers[name] for name in COUNTS)
         says = f"the counts add up to {printed}, the test rows to {expected}"
         yield table.finding("counts", says, dataset=dataset, model=model)
 
 
-def _may_add_up(numbers: Numbers, totals: Sequence[Fraction]) -> bool:
+def _may_add_up(
+    numbers: Numbers, totals: Sequence[Fraction], roundings: Iterable[Rounding]
+) -> bool:
     """Return True if counts may add up to one of some numbers of rows."""
-    sums = [_sum(numbers, COUNTS, rounding) for rounding in ROUNDINGS]
+    sums = [_sum(numbers, COUNTS, rounding) for rounding in roundings]
     return any(one.holds(total) for one in sums for total in totals)
 
 
@@ -190,7 +202,7 @@ def _check_metrics(
     paper: Sequence[PrintedTable],
 ) -> Iterator[Finding]:
     """Yield the metrics, here or in another table, that do not follow from the counts."""
-    totals = _possible_totals(table.parts_of(dataset))
+    parts = table.parts_of(dataset)
     for model, numbers in models.items():
         if not _has(COUNTS, numbers):
             continue
@@ -200,7 +212,8 @@ def _check_metrics(
                 if metric not in printed:
                     continue
                 ranges = [
-                    _range(metric, numbers, totals, rounding) for rounding in ROUNDINGS
+                    _range(metric, numbers, parts, rounding)
+                    for rounding in _roundings_of_counts(parts)
                 ]
                 possible = [one for one in ranges if one is not None]
                 if not possible or _meets_any(printed[metric], possible):
@@ -251,20 +264,23 @@ def _same_cell(
 
 
 def _range(
-    metric: str, numbers: Numbers, totals: Sequence[Fraction], rounding: Rounding
+    metric: str, numbers: Numbers, parts: Parts, rounding: Rounding
 ) -> tuple[float, float] | None:
     """Return the smallest and the largest value of a metric for counts within their rounding that
     add up to the test rows, if these are known; None if there are no such counts, or if a class is
     too small.
     """
+    totals = _possible_totals(parts)
     tn, fp, fn, tp = _possible_counts(numbers, totals, rounding)
     if not len(tn):
         return None
+    values = OF_COUNTS[metric](tn, fp, fn, tp)
+    if parts.is_one_part:
+        return float(values.min()) - _ROUND_OFF, float(values.max()) + _ROUND_OFF
     rows_of_smaller = np.minimum(tp + fn, tn + fp)
     fewest = float(rows_of_smaller.min())
     if fewest < _FEWEST_ROWS:
         return None
-    values = OF_COUNTS[metric](tn, fp, fn, tp)
     most_errors = float((fp + fn).max())
     # The metric of mean counts differs from the mean of the metric.
     slack = _CURVATURE * most_errors / fewest**2
@@ -305,46 +321,59 @@ def _check_f1(
     table: PrintedTable, dataset: str, models: Mapping[str, Numbers]
 ) -> Iterator[Finding]:
     """Yield the means of F1 that do not fit those of precision and recall."""
+    is_mean = not table.parts_of(dataset).is_one_part
     for model, numbers in models.items():
         if not _has(("precision", "recall", "f1"), numbers):
             continue
-        if any(_f1_is_possible(numbers, rounding) for rounding in ROUNDINGS):
+        bounds = [
+            _bounds_of_f1(numbers, rounding, is_mean=is_mean) for rounding in ROUNDINGS
+        ]
+        if _f1_is_possible(numbers["f1"], bounds):
             continue
         yield table.finding(
             "counts",
-            _f1_text(numbers),
+            _f1_text(numbers, bounds),
             dataset=dataset,
             model=model,
             metric="f1",
         )
 
 
-def _f1_text(numbers: Numbers) -> str:
-    """Return how a mean of F1 contradicts those of precision and recall."""
-    low, high = _widest(_bounds_of_f1(numbers, rounding) for rounding in ROUNDINGS)
+def _f1_text(numbers: Numbers, bounds: Sequence[tuple[float, float]]) -> str:
+    """Return how F1 contradicts its bounds by precision and recall."""
+    low, high = _widest(bounds)
     return (
         f"the printed precision {numbers['precision']} and recall {numbers['recall']} "
         f"allow {max(low, 0.0):.4f} to {high:.4f}; {numbers['f1']} is printed"
     )
 
 
-def _f1_is_possible(numbers: Numbers, rounding: Rounding) -> bool:
-    """Return True if a mean of F1 fits those of precision and recall, except for round-off."""
-    low, high = _bounds_of_f1(numbers, rounding)
-    f1 = interval_of(numbers["f1"], rounding)
-    return low - 1e-12 <= f1.high and f1.low <= high + 1e-12
+def _f1_is_possible(f1: Decimal, bounds: Sequence[tuple[float, float]]) -> bool:
+    """Return True if F1 lies in its bounds for one rounding, except for round-off."""
+    return any(
+        low - _ROUND_OFF <= possible.high and possible.low <= high + _ROUND_OFF
+        for (low, high), possible in zip(
+            bounds, (interval_of(f1, rounding) for rounding in ROUNDINGS), strict=True
+        )
+    )
 
 
-def _bounds_of_f1(numbers: Numbers, rounding: Rounding) -> tuple[float, float]:
-    """Return the bounds of the mean of F1 by those of precision and recall.
+def _bounds_of_f1(
+    numbers: Numbers, rounding: Rounding, *, is_mean: bool
+) -> tuple[float, float]:
+    """Return the bounds of F1, or of its mean, by precision and recall, or their means.
 
     F1 is their harmonic mean, a concave function: its mean is at most that of the means, and at
     least their sum less 1.
     """
-    precision = interval_of(numbers["precision"], rounding)
-    recall = interval_of(numbers["recall"], rounding)
+    precision, recall = (
+        interval_of(numbers[name], rounding).clipped(Fraction(0), Fraction(1))
+        for name in ("precision", "recall")
+    )
     high = harmonic_mean(float(precision.high), float(recall.high))
-    return float(precision.low + recall.low - 1), high
+    if is_mean:
+        return float(precision.low + recall.low - 1), high
+    return harmonic_mean(float(precision.low), float(recall.low)), high
 
 
 def harmonic_mean(one: float, other: float) -> float:
@@ -385,8 +414,10 @@ def share_of_positives(numbers: Numbers, parts: Parts) -> tuple[float, float]:
     """Return the least and the largest share of positive rows that gives the printed means.
 
     The bounds hold for the means over all parts, however their precisions and recalls differ. The
-    share of a random part differs from that of all rows.
+    share of a random part differs from that of all rows, and models may have different parts.
     """
+    if parts.is_one_part:
+        return _widest(_bounds_on_one_part(numbers, rounding) for rounding in ROUNDINGS)
     n_values = max(parts.runs) * parts.folds
     low, high = _widest(
         _bounds_of_share(numbers, n_values, rounding) for rounding in ROUNDINGS
@@ -414,10 +445,7 @@ def _bounds_of_share(
     The errors of a test part are its positive rows times 1 - r + r (1/p - 1), by its precision p
     and recall r.
     """
-    accuracy, precision, recall = (
-        interval_of(numbers[name], rounding).clipped(Fraction(0), Fraction(1))
-        for name in _OF_SHARES
-    )
+    accuracy, precision, recall = _possible_shares(numbers, rounding)
     fewest_errors = float(1 - accuracy.high)
     most_errors = float(1 - accuracy.low)
     least_factor = max(1 - float(recall.high), 1 - float(precision.high))
@@ -430,6 +458,37 @@ def _bounds_of_share(
     largest_factor = 1 - float(recall.low) + most_wrong / least_precision
     low = _ratio(fewest_errors, largest_factor)
     return low, high
+
+
+def _possible_shares(numbers: Numbers, rounding: Rounding) -> list[NumberRange]:
+    """Return the possible values of `_OF_SHARES`."""
+    return [
+        interval_of(numbers[name], rounding).clipped(Fraction(0), Fraction(1))
+        for name in _OF_SHARES
+    ]
+
+
+def _bounds_on_one_part(numbers: Numbers, rounding: Rounding) -> tuple[float, float]:
+    """Return the bounds of the share of positive rows of one test part.
+
+    See `_bounds_of_share` for its errors; their factor is monotonic in the precision and in the
+    recall.
+    """
+    accuracy, precision, recall = _possible_shares(numbers, rounding)
+    factors = [
+        _errors_of_a_positive_row(float(p), float(r))
+        for p, r in itertools.product(precision, recall)
+    ]
+    low = _ratio(float(1 - accuracy.high), max(factors))
+    high = _ratio(float(1 - accuracy.low), min(factors))
+    return low, high
+
+
+def _errors_of_a_positive_row(precision: float, recall: float) -> float:
+    """Return the errors of a test part as a multiple of its positive rows."""
+    if precision == 0:
+        return math.inf
+    return 1 - recall + recall * (1 / precision - 1)
 
 
 def _ratio(errors: float, factor: float) -> float:

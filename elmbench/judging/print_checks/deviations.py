@@ -41,9 +41,12 @@ def check_deviations(
 def _deviation_text(value: PublishedValue) -> str:
     """Return a deviation in the unit of the printed mean."""
     assert value.std is not None
-    assert value.value is not None
-    is_percent = bool(value.value) and float(value.text) != float(value.value)
-    return f"{value.std * 100:f}" if is_percent else f"{value.std:f}"
+    return f"{value.std * 100:f}" if _is_percent(value) else f"{value.std:f}"
+
+
+def _is_percent(value: PublishedValue) -> bool:
+    """Return True if a value is printed as a percentage."""
+    return bool(value.value) and float(value.text) != float(value.value or 0)
 
 
 def _reason(table: PrintedTable, value: PublishedValue) -> str:
@@ -69,9 +72,10 @@ def _reason(table: PrintedTable, value: PublishedValue) -> str:
             for n in counts
         )
         if min(deviation.low for _, deviation in pairs) > largest + 1e-12:
+            factor = 100 if _is_percent(value) else 1
             return (
-                f"values from {unit.least:g} to {unit.greatest:g} have {number_text(largest)} "
-                "at most"
+                f"values from {factor * unit.least:g} to {factor * unit.greatest:g} have "
+                f"{number_text(factor * largest)} at most"
             )
     sizes = _rows_of_a_value(table, value)
     if sizes and not any(
@@ -135,21 +139,25 @@ def have_possible_deviation(
     """Return True if n shares, each a whole number out of `rows` rows, can have such a mean and
     deviation.
 
-    The sum of squares of whole numbers is odd if and only if their sum is, and it is smallest if
-    they are as equal as possible. Both the sample and the population deviation count.
+    The sum of squares of whole numbers is odd if and only if their sum is. It is smallest if they
+    are as equal as possible, and largest if all but one of them are 0 or `rows`. Both the sample
+    and the population deviation count.
     """
     sums = mean.multiples(Fraction(1, rows * n))
     if len(sums) > _MOST_SUMS:
         return True
     for total in sums:
-        fewest = _least_sum_of_squares(total, n)
+        if not 0 <= total <= rows * n:
+            continue
+        least = _least_sum_of_squares(total, n)
+        greatest = _greatest_sum_of_squares(total, rows)
         for divisor in (n, n - 1):
             candidates = _sums_of_squares(
                 deviation, divisor * rows**2, Fraction(total**2, n)
             )
-            first = max(candidates.start, fewest)
+            first = max(candidates.start, least)
             first += (first - total) % 2
-            if first < candidates.stop:
+            if first < min(candidates.stop, greatest + 1):
                 return True
     return False
 
@@ -158,6 +166,12 @@ def _least_sum_of_squares(total: int, n: int) -> int:
     """Return the least sum of squares of n whole numbers with the sum `total`."""
     quotient, rest = divmod(total, n)
     return (n - rest) * quotient**2 + rest * (quotient + 1) ** 2
+
+
+def _greatest_sum_of_squares(total: int, rows: int) -> int:
+    """Return the greatest sum of squares of whole numbers from 0 to `rows` with the sum `total`."""
+    n_full, rest = divmod(total, rows)
+    return n_full * rows**2 + rest**2
 
 
 def _sums_of_squares(

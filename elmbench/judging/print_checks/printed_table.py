@@ -37,6 +37,11 @@ class Parts:
     #: Runs behind a mean.
     runs: frozenset[int] = frozenset((1,))
 
+    @property
+    def is_one_part(self) -> bool:
+        """True if a value is of one test part, whose size is known, and no mean."""
+        return bool(self.tested) and self.folds == 1 and self.runs == {1}
+
 
 @dataclass(frozen=True)
 class PrintedTable:

@@ -8,9 +8,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
-#: The ways in which authors shorten a number: to the nearest one, or by cutting digits off.
-Rounding = Literal["nearest", "cut"]
+#: The ways in which authors shorten a number: to the nearest one, by cutting digits off, or, as
+#: for a number of rows, not at all.
+Rounding = Literal["nearest", "cut", "not"]
 ROUNDINGS: tuple[Rounding, ...] = ("nearest", "cut")
+#: The rounding of numbers of rows that are no means.
+NOT_ROUNDED: tuple[Rounding, ...] = ("not",)
 
 
 class NumberRange(NamedTuple):
@@ -45,15 +48,15 @@ def interval_of(number: Decimal, rounding: Rounding) -> NumberRange:
     number as one a little below it before it cuts digits off.
     """
     value = Fraction(number)
+    if rounding == "not":
+        return NumberRange(value, value)
     unit = Fraction(Decimal(1).scaleb(int(number.as_tuple().exponent)))
     if rounding == "nearest":
         return NumberRange(value - unit / 2, value + unit / 2)
-    # Digits that are cut off bring a negative number nearer to 0.
-    return (
-        NumberRange(value - unit, value)
-        if value < 0
-        else NumberRange(value, value + unit)
-    )
+    # Digits that are cut off bring a number nearer to 0, from either side.
+    low = value if value > 0 else value - unit
+    high = value if value < 0 else value + unit
+    return NumberRange(low, high)
 
 
 def may_be_equal(one: Decimal, other: Decimal) -> bool:
