@@ -97,6 +97,21 @@ def read_json(path: Path) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
+def read_text(path: Path, *, expected: str, next_step: str) -> str:
+    """Return the content of a text file in UTF-8.
+
+    Raises ElmbenchError, with the expected file and the next step, if it cannot be read.
+    """
+    try:
+        check_regular(path)
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", "") or error
+        raise ElmbenchError(
+            f"cannot read {path}: {reason}", expected=expected, next_step=next_step
+        ) from error
+
+
 def check_regular(path: Path) -> None:
     """Raise OSError if a path leads to a FIFO, a socket or a device: a reader may wait for ever."""
     if path.exists() and not (path.is_file() or path.is_dir()):

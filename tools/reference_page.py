@@ -75,85 +75,109 @@ HEADINGS = {
     name: heading for classes in _FILES.values() for name, heading in classes.items()
 }
 #: Examples of keys that no file of the suite has.
-_EXAMPLES = {
-    ("ProjectFile", "plugins"): '["models.py"]',
-    ("ProjectFile", "specs"): '["."]',
-    ("ProjectFile", "data"): '"data"',
-    ("ProjectFile", "results"): '"elmbench-results"',
-    ("DatasetSpec", "groups"): "patient",
-    ("DatasetSpec", "fold"): "fold",
-    ("DatasetSpec", "weights"): "weight",
-    ("DatasetSpec", "ordered_by"): "date",
-    ("DatasetSpec", "day_first"): "true",
-    ("FileSource", "path"): "wheat.csv",
-    ("FileSource", "target"): "species",
-    ("FileSource", "dates"): '{measured: "%d.%m.%Y"}',
-    ("FileSource", "drop"): "[number]",
-    ("FileSource", "words"): "[postcode]",
-    ("FileSource", "text"): "[remark]",
-    ("FileSource", "separator"): '";"',
-    ("FileSource", "decimal"): '","',
-    ("FileSource", "header"): "false",
-    ("FileSource", "drop_missing_target"): "true",
-    ("FileSource", "test"): "wheat-test.csv",
-    ("Outer", "file"): "splits.csv",
-    ("Experiment", "without"): "[models]",
-    ("Protocol", "metrics-except"): "{wheat: [f1]}",
-    ("Splitter", "file"): "inner.csv",
-    ("Outer", "test"): "0.3",
-    ("Outer", "train"): "200",
-    ("Splitter", "test"): "0.5",
-    ("Splitter", "train"): "100",
-    ("DatasetSpec", "file"): "digits",
-    ("DatasetSpec", "training_part"): "{instances: 300, features: 7}",
-    ("DatasetSpec", "fingerprint"): "{columns: [...], rows: [...], target: [...]}",
-    ("FileSource", "sha256"): "[9f86d081...]",
-    (
-        "Paper",
-        "main-claims",
-    ): "[{says: ..., where: abstract, tested-by: {miller/table1: [...]}}]",
-    ("Paper", "in-short"): "[{says: ..., values: {best: {table: miller/table1, ...}}}]",
-    (
-        "ShortSentence",
-        "says",
-    ): "LDA has an F1 score of {best.ours} ({best.published} printed).",
-    ("ShortSentence", "measures"): "{f1: {tables: [miller/table1], metric: f1}}",
-    ("ShortSentence", "values"): "{best: {table: miller/table1, ...}}",
-    ("PooledMeasures", "tables"): "[miller/table1, miller/table2]",
-    ("PooledMeasures", "metric"): "f1",
-    ("PooledMeasures", "models"): "[LDA, QDA]",
-    ("PooledMeasures", "datasets"): "[wheat]",
-    ("QuotedValue", "table"): "miller/table1",
-    ("QuotedValue", "dataset"): "wheat",
-    ("QuotedValue", "model"): "LDA",
-    ("QuotedValue", "metric"): "f1",
-    ("QuotedValue", "reading"): "scaling=train",
-    ("Paper", "findings"): "[{title: ..., evidence: [...], tables: [miller/table1]}]",
-    ("Paper", "readings"): "{scaling: {question: ..., values: {...}}}",
-    ("Paper", "margins"): "{f1: 0.02}",
-    ("Reading", "values"): "{all: {says: ...}, train: {says: ..., set: {...}}}",
-    ("PaperFinding", "title"): "The order of the models holds",
-    ("PaperFinding", "evidence"): "[The best model is the same on 9 of 10 data sets.]",
-    ("Experiment", "data"): "{sparse-10k: {density: 0.6}}",
-    ("Experiment", "other-rows"): "{wheat: the paper had 210 rows}",
-    (
-        "Experiment",
-        "claims",
-    ): "[{says: ..., dataset: wheat, metric: f1, model: LDA, is: above, ...}]",
-    (
-        "Experiment",
-        "expect",
-    ): "[{metric: accuracy, verdict: does not hold, reason: ...}]",
-    ("Outer", "sizes"): "{wheat: {train: 80, test: 40}}",
-    ("ModelColumn", "not-run"): "{adult: the kernel matrix does not fit into memory}",
-    ("ModelColumn", "train-rows"): "10000",
-    ("ModelColumn", "stands-in-for"): "{parameters: the number of nodes}",
-    ("ModelOverride", "stands-in-for"): "{model: the authors' kernel}",
-    ("StandIn", "model"): "the authors' kernel",
-    ("StandIn", "parameters"): "the number of nodes",
-    ("Expectation", "dataset"): "wheat",
-    ("Expectation", "model"): "LDA",
-    ("Profile", "models"): "[LDA]",
+_EXAMPLES: dict[str, dict[str, str]] = {
+    "ProjectFile": {
+        "plugins": '["models.py"]',
+        "specs": '["."]',
+        "data": '"data"',
+        "results": '"elmbench-results"',
+    },
+    "DatasetSpec": {
+        "groups": "patient",
+        "fold": "fold",
+        "weights": "weight",
+        "ordered_by": "date",
+        "day_first": "true",
+        "file": "digits",
+        "training_part": "{instances: 300, features: 7}",
+        "fingerprint": "{columns: [...], rows: [...], target: [...]}",
+    },
+    "FileSource": {
+        "path": "wheat.csv",
+        "target": "species",
+        "dates": '{measured: "%d.%m.%Y"}',
+        "drop": "[number]",
+        "words": "[postcode]",
+        "text": "[remark]",
+        "separator": '";"',
+        "decimal": '","',
+        "header": "false",
+        "drop_missing_target": "true",
+        "test": "wheat-test.csv",
+        "sha256": "[9f86d081...]",
+    },
+    "Outer": {
+        "file": "splits.csv",
+        "test": "0.3",
+        "train": "200",
+        "sizes": "{wheat: {train: 80, test: 40}}",
+    },
+    "Experiment": {
+        "without": "[models]",
+        "data": "{sparse-10k: {density: 0.6}}",
+        "other-rows": "{wheat: the paper had 210 rows}",
+        "claims": "[{says: ..., dataset: wheat, metric: f1, model: LDA, is: above, ...}]",
+        "expect": "[{metric: accuracy, verdict: does not hold, reason: ...}]",
+    },
+    "Protocol": {
+        "metrics-except": "{wheat: [f1]}",
+    },
+    "Splitter": {
+        "file": "inner.csv",
+        "test": "0.5",
+        "train": "100",
+    },
+    "Paper": {
+        "main-claims": "[{says: ..., where: abstract, tested-by: {miller/table1: [...]}}]",
+        "in-short": "[{says: ..., values: {best: {table: miller/table1, ...}}}]",
+        "findings": "[{title: ..., evidence: [...], tables: [miller/table1]}]",
+        "readings": "{scaling: {question: ..., values: {...}}}",
+        "margins": "{f1: 0.02}",
+    },
+    "ShortSentence": {
+        "says": "LDA has an F1 score of {best.ours} ({best.published} printed).",
+        "measures": "{f1: {tables: [miller/table1], metric: f1}}",
+        "values": "{best: {table: miller/table1, ...}}",
+    },
+    "PooledMeasures": {
+        "tables": "[miller/table1, miller/table2]",
+        "metric": "f1",
+        "models": "[LDA, QDA]",
+        "datasets": "[wheat]",
+    },
+    "QuotedValue": {
+        "table": "miller/table1",
+        "dataset": "wheat",
+        "model": "LDA",
+        "metric": "f1",
+        "reading": "scaling=train",
+    },
+    "Reading": {
+        "values": "{all: {says: ...}, train: {says: ..., set: {...}}}",
+    },
+    "PaperFinding": {
+        "title": "The order of the models holds",
+        "evidence": "[The best model is the same on 9 of 10 data sets.]",
+    },
+    "ModelColumn": {
+        "not-run": "{adult: the kernel matrix does not fit into memory}",
+        "train-rows": "10000",
+        "stands-in-for": "{parameters: the number of nodes}",
+    },
+    "ModelOverride": {
+        "stands-in-for": "{model: the authors' kernel}",
+    },
+    "StandIn": {
+        "model": "the authors' kernel",
+        "parameters": "the number of nodes",
+    },
+    "Expectation": {
+        "dataset": "wheat",
+        "model": "LDA",
+    },
+    "Profile": {
+        "models": "[LDA]",
+    },
 }
 #: The words for simple types of JSON schemas.
 _SIMPLE_TYPES = {
@@ -267,7 +291,9 @@ def _examples(definitions: dict[str, Schema]) -> dict[tuple[str, str], str]:
         key: min(counts, key=lambda text: (-counts[text], len(text), text))
         for key, counts in values.items()
     }
-    examples |= _EXAMPLES
+    for class_name, examples_of_keys in _EXAMPLES.items():
+        for name_of_key, example in examples_of_keys.items():
+            examples[class_name, name_of_key] = example
     # Keys that all sources have.
     of_any_class = {key: text for (_, key), text in examples.items()}
     for name in HEADINGS:

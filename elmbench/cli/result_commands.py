@@ -33,6 +33,39 @@ baseline_app = app.add_group(
 
 #: The formats of a table.
 _FORMATS = ", ".join(("text", "csv", *FORMATS))
+# The options of `elmbench table`.
+_Format = Annotated[
+    Literal["text", "csv", *FORMATS],  # type: ignore[valid-type]
+    output_option("--format", help=f"Format: {_FORMATS}."),
+]
+_Update = Annotated[
+    bool, output_option("--update", help="Rewrite the files beside cells.csv.")
+]
+_Statistics = Annotated[
+    bool, output_option("--statistics", help="Compare the models over the data sets.")
+]
+_Diagram = Annotated[
+    Path | None, output_option(help="Draw critical differences: .png, .pdf or .svg.")
+]
+_AddedMetrics = Annotated[
+    options.Words,
+    protocol_option(help="Add a metric; the first one ranks a comparison."),
+]
+_AllReadings = Annotated[
+    bool,
+    protocol_option(
+        "--readings", help="Print all readings, not only the default ones."
+    ),
+]
+# The options of `elmbench report`.
+_SiteFolder = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Folder of the site; default: RESULTS/site."),
+]
+_Force = Annotated[
+    bool,
+    typer.Option("--force", help="Write into a folder that holds files of your own."),
+]
 
 
 @app.command("status", rich_help_panel=RERUN)
@@ -146,32 +179,13 @@ def merge_command(
 def table_command(
     experiment: options.Table = None,
     profile: options.Profile = "fast",
-    form: Annotated[
-        Literal["text", "csv", *FORMATS],  # type: ignore[valid-type]
-        output_option("--format", help=f"Format: {_FORMATS}."),
-    ] = "text",
-    update: Annotated[
-        bool, output_option("--update", help="Rewrite the files beside cells.csv.")
-    ] = False,
+    form: _Format = "text",
+    update: _Update = False,
     figures: options.Figures = "png",
-    statistics: Annotated[
-        bool,
-        output_option("--statistics", help="Compare the models over the data sets."),
-    ] = False,
-    diagram: Annotated[
-        Path | None,
-        output_option(help="Draw critical differences: .png, .pdf or .svg."),
-    ] = None,
-    metric: Annotated[
-        options.Words,
-        protocol_option(help="Add a metric; the first one ranks a comparison."),
-    ] = None,
-    readings: Annotated[
-        bool,
-        protocol_option(
-            "--readings", help="Print all readings, not only the default ones."
-        ),
-    ] = False,
+    statistics: _Statistics = False,
+    diagram: _Diagram = None,
+    metric: _AddedMetrics = None,
+    readings: _AllReadings = False,
 ) -> None:
     """Print a table from its cells.csv."""
     from elmbench.report.shown_results import shown_results
@@ -420,20 +434,7 @@ def baseline_update_command(experiments: Annotated[list[str], options.TABLE]) ->
 
 
 @app.command("report", rich_help_panel=RESULTS)
-def report_command(
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER", help="Folder of the site; default: RESULTS/site."
-        ),
-    ] = None,
-    force: Annotated[
-        bool,
-        typer.Option(
-            "--force", help="Write into a folder that holds files of your own."
-        ),
-    ] = False,
-) -> None:
+def report_command(out: _SiteFolder = None, force: _Force = False) -> None:
     """Build the site of all results. Your own files in its folder stay."""
     from elmbench.cli.progress import show_tables
     from elmbench.report.build_site import PASSES, build_report, comparisons_in

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from elmbench.errors import ElmbenchError
-from elmbench.files import check_regular, write_atomically
+from elmbench.files import read_text, write_atomically
 from elmbench.report.result_blocks import ResultBlocks
 
 #: The command that the blocks of a project name.
@@ -113,16 +113,9 @@ def update_documents(
 
 
 def _read(path: Path) -> str:
-    try:
-        check_regular(path)
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", "") or error
-        raise ElmbenchError(
-            f"cannot read {path}: {reason}",
-            expected="a Markdown file in UTF-8",
-            next_step="correct its name",
-        ) from error
+    return read_text(
+        path, expected="a Markdown file in UTF-8", next_step="correct its name"
+    )
 
 
 def _fill_file(path: Path, text: str, blocks: ResultBlocks, command: str) -> str:

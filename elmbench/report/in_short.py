@@ -1,7 +1,6 @@
 """Whether a paper holds, in the sentences of its file, with numbers from the results."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -16,7 +15,13 @@ from elmbench.judging.table_measures import (
 from elmbench.report.table_results import Results
 from elmbench.report.verdict_sentences import distance_with_unit, median_text
 from elmbench.specs.measures import Measure
-from elmbench.specs.papers import PooledMeasures, QuotedValue, ShortSentence
+from elmbench.specs.papers import (
+    MeasureTexts,
+    PooledMeasures,
+    QuotedValue,
+    ShortSentence,
+    ValueTexts,
+)
 
 
 class TableWithResults(Protocol):
@@ -27,28 +32,6 @@ class TableWithResults(Protocol):
 
     @property
     def results(self) -> tuple[Results, ...]: ...
-
-
-@dataclass(frozen=True)
-class MeasureTexts:
-    """The measures of the compared values of a metric, as a sentence shows them."""
-
-    median: str
-    largest: str
-    within: int
-    beyond: int
-    n: int
-    same: int
-    decided: int
-    unseparated: int
-
-
-@dataclass(frozen=True)
-class ValueTexts:
-    """One value, ours and the published one, as a sentence shows them."""
-
-    ours: str
-    published: str
 
 
 def in_short(

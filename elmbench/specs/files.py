@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from elmbench.errors import ElmbenchError, first_line, shortened
-from elmbench.files import check_regular
+from elmbench.files import read_text
 
 SpecModel = TypeVar("SpecModel", bound=BaseModel)
 
@@ -34,6 +34,8 @@ _NAMED = 20
 _MERGE, _FLOAT, _INT = (
     f"tag:yaml.org,2002:{name}" for name in ("merge", "float", "int")
 )
+#: What to do about an invalid spec.
+_NEXT_STEP = "correct it, then: elmbench validate"
 _refuse = partial(yaml.constructor.ConstructorError, None, None)
 
 
@@ -68,9 +70,7 @@ def _keys_of(model: type[BaseModel]) -> dict[str, None]:
 
 def invalid(problem: str, expected: str) -> ElmbenchError:
     """Build the error for an invalid spec."""
-    return ElmbenchError(
-        problem, expected=expected, next_step="correct it, then: elmbench validate"
-    )
+    return ElmbenchError(problem, expected=expected, next_step=_NEXT_STEP)
 
 
 @cache
@@ -194,14 +194,7 @@ SpecLoader.add_implicit_resolver(
 
 def read_yaml(path: Path) -> Any:
     """Return the content of a YAML file; an error names the line and column."""
-    try:
-        check_regular(path)
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", "") or error
-        raise invalid(
-            f"cannot read {path}: {reason}", "a text file in UTF-8"
-        ) from error
+    text = read_text(path, expected="a text file in UTF-8", next_step=_NEXT_STEP)
     try:
         return yaml.load(text, SpecLoader)  # a subclass of the safe loader
     # Not only YAMLError: a value may contradict its tag, such as `!!float abc`.

@@ -4,7 +4,7 @@ and the readings.
 
 from dataclasses import dataclass
 from string import Formatter
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import ConfigDict, Field, StrictFloat, field_validator, model_validator
 
@@ -107,18 +107,28 @@ class QuotedValue(Spec):
     reading: str = ""
 
 
-#: What a sentence may show of pooled measures, and of a quoted value.
-MEASURE_NUMBERS = (
-    "median",
-    "largest",
-    "within",
-    "beyond",
-    "n",
-    "same",
-    "decided",
-    "unseparated",
-)
-VALUE_NUMBERS = ("ours", "published")
+class MeasureTexts(NamedTuple):
+    """What a sentence may show of pooled measures."""
+
+    #: The median and the largest distance of our values from the published ones, with their unit.
+    median: str
+    largest: str
+    #: The numbers of values within and beyond their margin, and of all values.
+    within: int
+    beyond: int
+    n: int
+    #: The number of pairs of models in the published order, of all pairs that our runs separate,
+    #: and of the others.
+    same: int
+    decided: int
+    unseparated: int
+
+
+class ValueTexts(NamedTuple):
+    """What a sentence may show of a quoted value: ours and the published one."""
+
+    ours: str
+    published: str
 
 
 class ShortSentence(Spec):
@@ -134,10 +144,10 @@ class ShortSentence(Spec):
     @model_validator(mode="after")
     def _placeholders_are_known(self) -> Self:
         known = {
-            f"{name}.{number}" for name in self.measures for number in MEASURE_NUMBERS
+            f"{name}.{text}" for name in self.measures for text in MeasureTexts._fields
         }
         known |= {
-            f"{name}.{number}" for name in self.values for number in VALUE_NUMBERS
+            f"{name}.{text}" for name in self.values for text in ValueTexts._fields
         }
         for _, field, _, _ in Formatter().parse(self.says):
             if field is not None and field not in known:

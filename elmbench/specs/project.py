@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from elmbench.errors import ElmbenchError
-from elmbench.files import RESULTS_DIR, check_regular, expand_home, find_project_file
+from elmbench.files import RESULTS_DIR, expand_home, find_project_file, read_text
 from elmbench.specs.files import SpecPart, parse_spec
 
 
@@ -77,18 +77,12 @@ def read_project(file: Path, working_folder: Path) -> Project:
 
 def _read_toml(file: Path) -> dict[str, object]:
     """Return the content of a TOML file; an error names the line and column."""
+    expected = 'valid TOML, such as plugins = ["models.py"]'
+    next_step = "correct the file"
+    text = read_text(file, expected=expected, next_step=next_step)
     try:
-        check_regular(file)
-        return tomllib.loads(file.read_text("utf-8"))
-    except (
-        OSError,
-        UnicodeDecodeError,
-        tomllib.TOMLDecodeError,
-        RecursionError,
-    ) as error:
-        reason = getattr(error, "strerror", "") or error
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ElmbenchError(
-            f"cannot read {file}: {reason}",
-            expected='valid TOML, such as plugins = ["models.py"]',
-            next_step="correct the file",
+            f"cannot read {file}: {error}", expected=expected, next_step=next_step
         ) from error

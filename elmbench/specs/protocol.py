@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self, get_args
 
@@ -500,6 +501,23 @@ class Protocol(Spec):
         of_datasets = (name for names in self.metrics_except.values() for name in names)
         return tuple(dict.fromkeys((*self.metrics, *of_datasets)))
 
+    def named_metrics(self, dataset: str = "") -> tuple[str, ...]:
+        """Return the measures of the table, or those of a data set that has its own."""
+        return self.metrics_except.get(dataset, self.metrics)
+
+    def with_metrics(self, names: Sequence[str], *, first: bool) -> Protocol:
+        """Return the protocol with more measures on all data sets, before or after the others."""
+
+        def join(metrics: tuple[str, ...]) -> tuple[str, ...]:
+            joined = (*names, *metrics) if first else (*metrics, *names)
+            return tuple(dict.fromkeys(joined))
+
+        of_datasets = {
+            dataset: join(metrics) for dataset, metrics in self.metrics_except.items()
+        }
+        change = {"metrics": join(self.metrics), "metrics_except": of_datasets}
+        return self.model_copy(update=change)
+
     def metric_for(self, task: str, dataset: str = "") -> str:
         """Return the metric that chooses hyperparameters: the first for the task that needs test
         rows. See `metrics_for`.
@@ -510,7 +528,7 @@ class Protocol(Spec):
         key = "metrics"
         if dataset in self.metrics_except:
             key = f"metrics-except.{dataset}"
-        named = ", ".join(self.metrics_except.get(dataset, self.metrics))
+        named = ", ".join(self.named_metrics(dataset))
         problem = f"protocol.{key} is {named}, without a {task} metric"
         raise invalid(problem, f"one of {', '.join(metric_names(task))}")
 
@@ -519,8 +537,7 @@ class Protocol(Spec):
 
         `dataset`: the data set, which may have metrics of its own.
         """
-        named = self.metrics_except.get(dataset, self.metrics)
-        names = (name for name in named if name not in _OF_FITS)
+        names = (name for name in self.named_metrics(dataset) if name not in _OF_FITS)
         return [
             name
             for name in names

@@ -112,18 +112,6 @@ def add_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
             )
             expected = f"one of {allowed}, or a scorer of scikit-learn"
             raise ElmbenchError(problem, expected=expected, next_step=LIST_COMMAND)
-    protocol = resolved.spec.protocol
-
-    def with_names(metrics: tuple[str, ...]) -> tuple[str, ...]:
-        joined = (*names, *metrics) if table.ranks else (*metrics, *names)
-        return tuple(dict.fromkeys(joined))
-
-    of_datasets = protocol.metrics_except.items()
-    change = {
-        "metrics": with_names(protocol.metrics),
-        "metrics_except": {name: with_names(metrics) for name, metrics in of_datasets},
-    }
-    protocol = protocol.model_copy(update=change)
-    return replace(
-        resolved, spec=resolved.spec.model_copy(update={"protocol": protocol})
-    )
+    spec = resolved.spec
+    protocol = spec.protocol.with_metrics(names, first=table.ranks)
+    return replace(resolved, spec=spec.model_copy(update={"protocol": protocol}))

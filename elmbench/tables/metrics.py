@@ -65,7 +65,7 @@ class MetricsTable(TableKind):
         always += ALWAYS_SHOWN
         metrics = protocol.metrics_for(task, dataset)
         measurable = {*always, *metrics, "predict_seconds"} - {PREQUENTIAL}
-        named = protocol.metrics_except.get(dataset, protocol.metrics)
+        named = protocol.named_metrics(dataset)
         first = [name for name in named if name in measurable]
         names = dict.fromkeys([*first, *always])
         return [Measure(name) for name in names]
