@@ -30,7 +30,7 @@ random_state : int, optional
     Draws the landmarks, the features or the splits.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -48,7 +48,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from elmbench.models.base.family import check_real
 from elmbench.models.base.feature_pipelines import FeaturePipelines
+from elmbench.models.base.ridge_candidates import RidgeModels
+from elmbench.models.base.shared_fits import SharedFits
 from elmbench.models.svm import EpsilonSVR
+
+#: The least rows of a leaf of gradient boosting: scikit-learn's default.
+_LEAF_ROWS = 20
 
 
 def logistic_regression_classifier(C: float = 1.0) -> LogisticRegression:
@@ -88,14 +93,18 @@ class KNNRegressor(_Neighbors, KNeighborsRegressor):
     """k nearest neighbours for regression."""
 
 
-def ridge_classifier(C: float = 1.0) -> RidgeClassifier:
+def _ridge_classifier(C: float = 1.0) -> RidgeClassifier:
     """Return linear ridge regression on targets -1/+1."""
     return RidgeClassifier(alpha=1.0 / check_real("C", C))
 
 
-def ridge_regressor(C: float = 1.0) -> Ridge:
+def _ridge_regressor(C: float = 1.0) -> Ridge:
     """Return linear ridge regression."""
     return Ridge(alpha=1.0 / check_real("C", C))
+
+
+ridge_classifier = RidgeModels(_ridge_classifier)
+ridge_regressor = RidgeModels(_ridge_regressor)
 
 
 def _nystroem_ridge(
@@ -184,15 +193,27 @@ def _hist_gradient_boosting(
         learning_rate=learning_rate,
         max_leaf_nodes=n_leaves,
         max_iter=n_estimators,
+        min_samples_leaf=_LEAF_ROWS,
         random_state=random_state,
     )
 
 
-hist_gradient_boosting_classifier = partial(
-    _hist_gradient_boosting, HistGradientBoostingClassifier
+def _grown_trees(params: Mapping[str, Any], n_rows: int) -> tuple[Any, ...]:
+    """Return a key that is equal for parameters whose trees grow equally on some rows.
+
+    No tree has more leaves than the smallest leaves fit into the rows.
+    """
+    most_leaves = max(n_rows // _LEAF_ROWS, 2)
+    n_leaves = min(params["n_leaves"], most_leaves)
+    others = {name: value for name, value in params.items() if name != "n_leaves"}
+    return n_leaves, *sorted(others.items())
+
+
+hist_gradient_boosting_classifier = SharedFits(
+    partial(_hist_gradient_boosting, HistGradientBoostingClassifier), _grown_trees
 )
-hist_gradient_boosting_regressor = partial(
-    _hist_gradient_boosting, HistGradientBoostingRegressor
+hist_gradient_boosting_regressor = SharedFits(
+    partial(_hist_gradient_boosting, HistGradientBoostingRegressor), _grown_trees
 )
 
 

@@ -27,6 +27,7 @@ from elmbench.numerics.entropy.discriminant import (
     moments,
     no_direction,
 )
+from elmbench.numerics.entropy.row_products import discriminants_of_few_rows
 from elmbench.numerics.nodes.hidden_layer import NODES, node_outputs
 
 COINCIDING = (
@@ -48,20 +49,25 @@ def discriminants(
     constant_warning: str,
     dimension: int | None = None,
     weights: Array | None = None,
+    from_products: bool = False,
 ) -> dict[int, list[Discriminant]]:
     """Return the discriminant of each column of targets -1/+1, for each number of leading features.
 
     `features` returns a new array with the features of numbered rows. `constant_warning` is the
     message if all features are constant. `dimension` is as in `discriminant`. `weights` belong to
-    the rows.
+    the rows. `from_products`: compute more features than there are rows, without weights, from the
+    products of the rows; these discriminants agree within round-off, and their condition is a
+    bound.
     """
     result: dict[int, list[Discriminant]] = {size: [] for size in sizes}
+    wide = [size for size in result if from_products and size > len(T)]
 
-    def moments_of(side: NDArray[np.intp]) -> Moments:
+    def moments_of(side: NDArray[np.intp], sizes_left: list[int]) -> Moments:
+        largest = max(sizes_left)
         return moments(
-            lambda rows: features(side[rows]),
+            lambda rows: features(side[rows])[:, :largest],
             len(side),
-            result,
+            sizes_left,
             None if weights is None else weights[side],
         )
 
@@ -76,11 +82,21 @@ def discriminants(
             continue
         if fewest == 1:
             warnings.warn(ONE_ROW, UserWarning, stacklevel=2)
-        negative = moments_of(negative_rows)
-        positive = moments_of(positive_rows)
-        for size, columns in result.items():
+        few_rows = {}
+        if wide:
+            few_rows = discriminants_of_few_rows(
+                features(negative_rows), features(positive_rows), wide
+            )
+        for size, column in few_rows.items():
+            result[size].append(column)
+        sizes_left = [size for size in result if size not in few_rows]
+        if not sizes_left:
+            continue
+        negative = moments_of(negative_rows, sizes_left)
+        positive = moments_of(positive_rows, sizes_left)
+        for size in sizes_left:
             column = discriminant(negative, positive, size, dimension)
-            columns.append(column)
+            result[size].append(column)
             if not column.beta.any():
                 varies = [
                     *negative.spread[:size],
@@ -294,15 +310,21 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
         self._set_discriminants(result)
 
     def _by_size(
-        self, X: Rows, T: Array, sizes: list[int], weights: Array | None = None
+        self,
+        X: Rows,
+        T: Array,
+        sizes: list[int],
+        weights: Array | None = None,
+        from_products: bool = False,
     ) -> dict[int, list[Discriminant]]:
-        """Return the discriminants for some numbers of leading nodes."""
+        """Return the discriminants for some numbers of leading nodes; see `discriminants`."""
         return discriminants(
             lambda rows: self._hidden(X[rows]),
             T,
             sizes,
             CONSTANT_LAYER,
             weights=weights,
+            from_products=from_products,
         )
 
     def _projections(self, X: Rows) -> Array:
@@ -315,12 +337,14 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
     @classmethod
     def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Compute the moments of the largest network only, which hold those of the others in their
-        leading blocks.
+        leading blocks, or products of rows for networks with more nodes than rows.
         """
         for fold in node_folds(grid):
             rows = grid.X[fold.train]
             classes = np.unique(grid.y[fold.train])
-            by_size = fold.largest._by_size(rows, fold.T, fold.sizes)
+            by_size = fold.largest._by_size(
+                rows, fold.T, fold.sizes, from_products=True
+            )
             for size, result in by_size.items():
                 directions = [gaussians.beta for gaussians in result]
                 beta = np.column_stack(directions)

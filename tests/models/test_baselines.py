@@ -285,7 +285,7 @@ def test_the_share_of_the_problems_that_were_stopped():
 @pytest.mark.filterwarnings("ignore:n_components > n_samples")
 @pytest.mark.parametrize("kind", ["multi", "regression"])
 def test_candidates_of_a_pipeline_share_features_and_equal_models(kind, monkeypatch):
-    """A path gives the outputs of fits to the last bit, from one fit of each different step."""
+    """A path gives the outputs of fits within round-off, from one fit of each different step."""
     X, y = problem(60, 4, 0, kind)
     folds = [(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
     task = "regressor" if kind == "regression" else "classifier"
@@ -315,7 +315,10 @@ def test_candidates_of_a_pipeline_share_features_and_equal_models(kind, monkeypa
     outputs = {(i, j): values for i, j, values, _ in evaluated}
     assert outputs.keys() == expected.keys()
     for key, values in outputs.items():
-        np.testing.assert_array_equal(values, expected[key])
+        if kind == "regression":
+            np.testing.assert_allclose(values, expected[key], rtol=1e-9)
+        else:
+            np.testing.assert_array_equal(values, expected[key])
 
 
 def test_decision_values_of_a_path_are_those_of_fits():
@@ -331,4 +334,76 @@ def test_decision_values_of_a_path_are_those_of_fits():
         model = baselines.rff_ridge_classifier(**candidates[i], **fixed).fit(
             X[:40], y[:40]
         )
-        np.testing.assert_array_equal(outputs, model.decision_function(X[40:]))
+        expected = model.decision_function(X[40:])
+        np.testing.assert_allclose(outputs, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["binary", "multi", "regression"])
+def test_ridges_of_a_grid_share_a_fit(kind, monkeypatch):
+    """The outputs of a path are those of separate fits within round-off."""
+    X, y = problem(60, 4, 0, kind)
+    task = "regressor" if kind == "regression" else "classifier"
+    methods = {"evaluate_grid": "predict"}
+    if kind != "regression":
+        methods["decision_grid"] = "decision_function"
+    folds = [(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
+    candidates = [{"C": C} for C in (0.01, 1.0, 100.0)]
+    n_fits = Counter()
+    fit = Ridge.fit
+
+    def counted(self, *args, **options):
+        n_fits["fit"] += 1
+        return fit(self, *args, **options)
+
+    monkeypatch.setattr(Ridge, "fit", counted)
+    factory = getattr(baselines, f"ridge_{task}")
+    for path, method in methods.items():
+        n_fits.clear()
+        evaluated = list(getattr(factory, path)(X, y, folds, candidates))
+        assert n_fits["fit"] == len(folds)
+        assert len(evaluated) == 6
+        for i, j, outputs, _ in evaluated:
+            train, test = folds[j]
+            separate = factory(**candidates[i]).fit(X[train], y[train])
+            expected = getattr(separate, method)(X[test])
+            if method == "predict" and kind != "regression":
+                np.testing.assert_array_equal(outputs, expected)
+            else:
+                np.testing.assert_allclose(outputs, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_ridges_of_many_classes_and_features_have_separate_fits(monkeypatch):
+    X = rows(120, 60, 0)
+    y = np.arange(120) % 20
+    folds = [(np.arange(100), np.arange(100, 120))]
+    shared = []
+    monkeypatch.setattr(
+        "elmbench.models.base.ridge_candidates._ridge_outputs",
+        lambda *arguments: shared.append(arguments),
+    )
+    candidates = [{"C": C} for C in (1.0, 2.0, 4.0)]
+    list(baselines.ridge_classifier.evaluate_grid(X, y, folds, candidates))
+    assert not shared
+
+
+@pytest.mark.parametrize("kind", ["multi", "regression"])
+@pytest.mark.parametrize(("n", "n_fits"), [(60, 2), (400, 4)])
+def test_equal_boosted_trees_are_grown_once(kind, n, n_fits):
+    """Leaves of 20 rows leave 45 training rows at most 2 leaves, and 300 rows up to 15."""
+    X, y = problem(n, 4, 0, kind)
+    task = "regressor" if kind == "regression" else "classifier"
+    factory = getattr(baselines, f"hist_gradient_boosting_{task}")
+    test = np.arange(n) < n // 4
+    folds = [(np.flatnonzero(~test), np.flatnonzero(test))]
+    candidates = [
+        {"learning_rate": rate, "n_leaves": leaves}
+        for rate in (0.05, 0.2)
+        for leaves in (7, 31)
+    ]
+    fixed = {"n_estimators": 3, "random_state": 0}
+    solvers = Counter()
+    path = factory.evaluate_grid(X, y, folds, candidates, **fixed)
+    for i, _, outputs in counting(path, solvers):
+        model = factory(**fixed, **candidates[i]).fit(X[~test], y[~test])
+        np.testing.assert_array_equal(outputs, model.predict(X[test]))
+    assert solvers["clone and fit"] == n_fits

@@ -32,6 +32,7 @@ from elmbench.numerics.entropy.divergence import (
     log_overlap,
     silverman_width,
 )
+from elmbench.numerics.entropy.row_products import discriminants_of_few_rows
 
 SETTINGS = examples(120)
 SEEDS = st.integers(0, 2**31 - 1)
@@ -371,3 +372,44 @@ def test_overlap_far_beyond_underflow():
     x, y = np.array([0.0, 1.0]), np.array([1e6, 1e6 + 3])
     expected = -0.5 * (1e6 - 1) ** 2 - np.log(4) - 0.5 * np.log(2 * np.pi)
     assert log_overlap(x, y, 1.0) == pytest.approx(expected, abs=1e-3)
+
+
+@SETTINGS
+@given(
+    n=st.tuples(st.integers(2, 12), st.integers(2, 12)),
+    extra=st.integers(1, 60),
+    seed=SEEDS,
+)
+def test_products_of_few_rows_lead_to_the_same_discriminant(n, extra, seed):
+    random = np.random.RandomState(seed)
+    sizes = [sum(n) + extra, sum(n) + 2 * extra]
+    negative = random.rand(n[0], sizes[-1])
+    positive = random.rand(n[1], sizes[-1]) + 0.1
+    result = discriminants_of_few_rows(negative.copy(), positive.copy(), sizes)
+    below = moments(lambda rows: negative[rows].copy(), n[0], sizes)
+    above = moments(lambda rows: positive[rows].copy(), n[1], sizes)
+    for size in sizes:
+        expected = discriminant(below, above, size)
+        column = result.get(size)
+        # Few features are left out: only if nothing is shrunk.
+        if column is None:
+            shrunk = [
+                np.linalg.eigvalsh(side.covariance(size))[0] for side in (below, above)
+            ]
+            assert sum(shrunk) < 1e-4 * size
+            continue
+        size_of_beta = np.abs(expected.beta).max()
+        tolerance = 100 * np.finfo(float).eps * column.condition
+        assert np.abs(column.beta - expected.beta).max() <= tolerance * size_of_beta
+        np.testing.assert_allclose(column.means, expected.means, atol=100 * tolerance)
+        np.testing.assert_allclose(
+            column.variances, expected.variances, rtol=100 * tolerance
+        )
+
+
+@pytest.mark.parametrize("offset", [0.0, 1.0])
+def test_products_of_points_are_left_to_the_covariances(offset):
+    """Two classes without any spread, at the same point or not."""
+    negative = np.zeros((3, 8))
+    positive = np.full((3, 8), offset)
+    assert discriminants_of_few_rows(negative, positive, [7, 8]) == {}

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import Pipeline
 
+from elmbench.models.base.ridge_candidates import model_outputs
 from elmbench.models.protocols import Evaluated, Folds
 from elmbench.numerics.arrays import Rows
 
@@ -57,15 +58,17 @@ class FeaturePipelines:
                 inputs = features.fit_transform(X[train])
                 probes = features.transform(X[test])
                 solvers = _count(self.feature_solver)
-                outputs: dict[str, NDArray[Any]] = {}
+                by_content = {
+                    _content(pipelines[candidate][1], n_rows): candidate
+                    for candidate in group
+                }
+                models = [pipelines[candidate][1] for candidate in by_content.values()]
+                results = model_outputs(models, method, inputs, targets, probes)
+                outputs = dict(zip(by_content, results, strict=True))
+                for _ in models:
+                    solvers += _count(self.model_solver)
                 for candidate in group:
-                    _, model = pipelines[candidate]
-                    content = _content(model, n_rows)
-                    if content not in outputs:
-                        model.fit(inputs, targets)
-                        output_of = getattr(model, method)
-                        outputs[content] = output_of(probes)
-                        solvers += _count(self.model_solver)
+                    content = _content(pipelines[candidate][1], n_rows)
                     yield Evaluated(
                         candidate=candidate,
                         fold=fold,

@@ -21,7 +21,28 @@ EQUAL = 1e-12
 
 
 @dataclass(frozen=True)
-class Moments:
+class Location:
+    """The mean of a set of rows of w features, and their largest distances from the first row.
+
+    Attributes
+    ----------
+    n_rows : int
+    first : ndarray of shape (w,)
+        The first row.
+    mean : ndarray of shape (w,)
+        The mean less the first row; exactly zero for a constant feature.
+    spread : ndarray of shape (w,)
+        The largest distance of a value from the value in the first row.
+    """
+
+    n_rows: int
+    first: Array
+    mean: Array
+    spread: Array
+
+
+@dataclass(frozen=True)
+class Moments(Location):
     """Sums over a set of rows that determine its Gaussian, for some numbers of leading features, w
     at most.
 
@@ -29,26 +50,17 @@ class Moments:
 
     Attributes
     ----------
-    n_rows : int
+    n_rows, first, mean, spread
+        As in `Location`.
     weight : float
         Sum of the weights; the number of rows if they have none.
-    first : ndarray of shape (w,)
-        The first row.
-    mean : ndarray of shape (w,)
-        The mean less the first row; exactly zero for a constant feature.
-    spread : ndarray of shape (w,)
-        The largest distance of a value from the value in the first row.
     scatter : ndarray of shape (w, w)
         Sum of the outer products of the centred rows.
     fourth : dict of int to float
         For each number of leading features, the sum of the fourth powers of their norms.
     """
 
-    n_rows: int
     weight: float
-    first: Array
-    mean: Array
-    spread: Array
     scatter: Array
     fourth: dict[int, float]
 
@@ -66,20 +78,35 @@ class Moments:
         covariance /= self.weight
         diagonal = np.einsum("ii->i", covariance)
         trace = diagonal.sum()
-        # |S|^2, and the squared distance of S from its multiple of the identity.
-        squared = np.vdot(covariance, covariance)
-        distance = squared - trace**2 / h
-        # The squared distance of S from the true covariance, estimated from the rows.
-        mean_fourth = self.fourth[size] / self.weight
-        variance = (mean_fourth - squared) / self.weight
-        noise = max(variance, 0.0)
-        # e, the share of the multiple of the identity.
-        shrinkage = 0.0
-        if h > 1 and distance > 0:
-            shrinkage = min(noise / distance, 1.0)
+        shrinkage = shrinkage_of(
+            trace=trace,
+            squared=float(np.vdot(covariance, covariance)),
+            mean_fourth=self.fourth[size] / self.weight,
+            weight=self.weight,
+            dimension=h,
+        )
         covariance *= 1.0 - shrinkage
         diagonal += shrinkage * trace / h
         return covariance
+
+
+def shrinkage_of(
+    *, trace: float, squared: float, mean_fourth: float, weight: float, dimension: int
+) -> float:
+    """Return e, the share of a multiple of the identity in the Ledoit-Wolf covariance.
+
+    `trace` and `squared`: tr(S) and |S|^2 of the empirical covariance S. `mean_fourth`: the mean of
+    the fourth powers of the norms of the centred rows. `weight`: the sum of the weights of the
+    rows. `dimension`: the number of features.
+    """
+    # The squared distance of S from its multiple of the identity.
+    distance = squared - trace**2 / dimension
+    # The squared distance of S from the true covariance, estimated from the rows.
+    variance = (mean_fourth - squared) / weight
+    noise = max(variance, 0.0)
+    if dimension > 1 and distance > 0:
+        return float(min(noise / distance, 1.0))
+    return 0.0
 
 
 def moments(
@@ -134,10 +161,10 @@ def moments(
     mirror(scatter)
     return Moments(
         n_rows=n_rows,
-        weight=weight,
         first=first,
         mean=mean,
         spread=spread,
+        weight=weight,
         scatter=scatter,
         fourth=dict(zip(ascending, fourth.tolist(), strict=True)),
     )
@@ -186,7 +213,7 @@ def discriminant(
     variances are at least the round-off of beta'(S+ + S-)beta, so that of two classes that are
     points, neither is the narrower one.
     """
-    difference = _mean_difference(negative, positive, size)
+    difference = mean_difference(negative, positive, size)
     if difference is None:
         return no_direction(size)
     S_negative = negative.covariance(size, dimension)
@@ -217,7 +244,7 @@ def discriminant(
     )
 
 
-def _mean_difference(negative: Moments, positive: Moments, size: int) -> Array | None:
+def mean_difference(negative: Location, positive: Location, size: int) -> Array | None:
     """Return m+ - m- in the leading features; None if it is zero up to round-off or nothing
     varies.
     """

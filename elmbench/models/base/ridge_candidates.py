@@ -1,0 +1,142 @@
+"""Linear ridge models with different ridges, which share a fit of scikit-learn's `Ridge`."""
+
+import inspect
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partialmethod
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.linear_model import Ridge, RidgeClassifier
+from sklearn.preprocessing import LabelBinarizer
+
+from elmbench.models.protocols import Evaluated, Folds
+from elmbench.numerics.arrays import Array, Rows
+
+
+class RidgeModels:
+    """A factory of `Ridge` or `RidgeClassifier`, with a path over a grid of ridges.
+
+    Attributes
+    ----------
+    make : callable
+        Returns the unfitted model of some parameters, which are the factory's.
+    """
+
+    def __init__(self, make: Callable[..., Any]) -> None:
+        self.make = make
+        self.__signature__ = inspect.signature(make)
+
+    def __call__(self, *args: Any, **params: Any) -> Any:
+        """Return an unfitted model."""
+        return self.make(*args, **params)
+
+    def _evaluate(
+        self,
+        method: str,
+        X: Rows,
+        y: NDArray[Any],
+        folds: Folds,
+        candidates: list[dict[str, Any]],
+        **fixed: Any,
+    ) -> Iterator[Evaluated]:
+        """Yield the outputs of a method of every candidate on every fold, see
+        `elmbench.models.protocols.GridPath`.
+        """
+        models = [self.make(**fixed, **candidate) for candidate in candidates]
+        for j, (train, test) in enumerate(folds):
+            outputs = model_outputs(models, method, X[train], y[train], X[test])
+            for i, values in enumerate(outputs):
+                yield Evaluated(
+                    candidate=i,
+                    fold=j,
+                    outputs=values,
+                    solvers=Counter(["clone and fit"]),
+                )
+
+    evaluate_grid = partialmethod(_evaluate, "predict")
+    decision_grid = partialmethod(_evaluate, "decision_function")
+
+
+def model_outputs(
+    models: Sequence[Any], method: str, X: Rows, y: NDArray[Any], probes: Rows
+) -> list[NDArray[Any]]:
+    """Return the outputs of each of some models that are fitted to the same rows.
+
+    `method`: "predict" or "decision_function". Ridge models of dense rows share a fit if that is
+    faster.
+    """
+    if _are_ridge_models(models) and not sp.issparse(X):
+        targets, decode = _coded(models[0], method, y)
+        if _sharing_pays(X, n_models=len(models), n_targets=targets.shape[1]):
+            return [decode(part) for part in _ridge_outputs(models, X, targets, probes)]
+    return [getattr(model.fit(X, y), method)(probes) for model in models]
+
+
+def _are_ridge_models(models: Sequence[Any]) -> bool:
+    """Return True for models of the same class, whose parameters differ in the ridge alone."""
+    family = type(models[0])
+    if family not in (Ridge, RidgeClassifier):
+        return False
+    default = family().get_params()
+    for model in models:
+        params = {**model.get_params(), "alpha": default["alpha"]}
+        if type(model) is not family or params != default:
+            return False
+    return True
+
+
+def _coded(
+    model: Any, method: str, y: NDArray[Any]
+) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
+    """Return targets as columns, and the function that decodes outputs of their shape."""
+    if isinstance(model, Ridge):
+        n_rows = len(y)
+        is_single = y.ndim == 1
+        return y.reshape(
+            n_rows, -1
+        ), lambda outputs: outputs[:, 0] if is_single else outputs
+    # As in `RidgeClassifier`: classes are -1/+1, and two classes have one column.
+    binarizer = LabelBinarizer(neg_label=-1, pos_label=1)
+    targets = binarizer.fit_transform(y)
+    classes = binarizer.classes_
+
+    def decode(outputs: Array) -> NDArray[Any]:
+        has_one_column = outputs.shape[1] == 1
+        decisions = outputs[:, 0] if has_one_column else outputs
+        if method == "decision_function":
+            return decisions
+        if has_one_column:
+            return np.asarray(classes[(decisions > 0).astype(int)])
+        return np.asarray(classes[decisions.argmax(axis=1)])
+
+    return targets.astype(float), decode
+
+
+def _sharing_pays(X: Array, n_models: int, n_targets: int) -> bool:
+    """Return True if a shared fit takes fewer operations than separate ones.
+
+    It computes the products of the rows once, but a factor for each target of each model.
+    """
+    n, d = X.shape
+    smaller = min(n, d)
+    products = n * d * smaller
+    factor = smaller**3 / 3
+    together = products + n_models * n_targets * factor
+    separately = n_models * (products + factor)
+    return bool(together <= separately)
+
+
+def _ridge_outputs(
+    models: Sequence[Any], X: Array, targets: Array, probes: Array
+) -> list[Array]:
+    """Return the outputs of ridge models for each target, of shape (n_probes, n_targets) each."""
+    n_models = len(models)
+    n_targets = targets.shape[1]
+    ridges = np.repeat([model.alpha for model in models], n_targets)
+    repeated = np.tile(targets, (1, n_models))
+    shared = Ridge(alpha=ridges).fit(X, repeated)
+    outputs = shared.predict(probes).reshape(len(probes), -1)
+    return np.hsplit(outputs, n_models)
