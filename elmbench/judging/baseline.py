@@ -39,7 +39,7 @@ _OF_RECALLS = {"accuracy", "gmean", "recall", "balanced_accuracy"}
 _Line = dict[Any, Any]
 
 
-class Tolerance(NamedTuple):
+class AllowedDifference(NamedTuple):
     """The largest difference of two numbers that is allowed, also in words."""
 
     allowed: float
@@ -47,9 +47,9 @@ class Tolerance(NamedTuple):
 
 
 #: The tolerance of a metric without counts.
-_POINT = Tolerance(0.01, "0.01")
-_EQUAL = Tolerance(0.0, "equal")
-_OF_EQUAL_COUNTS = Tolerance(RELATIVE, "that of equal counts")
+_POINT = AllowedDifference(0.01, "0.01")
+_EQUAL = AllowedDifference(0.0, "equal")
+_OF_EQUAL_COUNTS = AllowedDifference(RELATIVE, "that of equal counts")
 
 
 class _Difference(NamedTuple):
@@ -176,7 +176,9 @@ def _compare_metrics(
             tolerances[name] = _POINT
             continue
         size = abs(_real(old, name))
-        tolerances[name] = Tolerance(relative * size, f"{relative:.1e} relative")
+        tolerances[name] = AllowedDifference(
+            relative * size, f"{relative:.1e} relative"
+        )
     yield from _compare_numbers(old, new, tolerances)
 
 
@@ -237,7 +239,7 @@ def _right_predictions(line: _Line) -> NDArray[np.float64]:
 
 
 def _compare_numbers(
-    old: _Line, new: _Line, tolerances: Mapping[str, Tolerance]
+    old: _Line, new: _Line, tolerances: Mapping[str, AllowedDifference]
 ) -> Iterator[_Difference]:
     """Yield each number that differs by more than its tolerance."""
     for name, tolerance in tolerances.items():
