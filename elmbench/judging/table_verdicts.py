@@ -27,7 +27,7 @@ from elmbench.judging.table_measures import (
     compare_values,
     rows_of,
 )
-from elmbench.metrics import Unit
+from elmbench.metrics import Unit, unit_of
 from elmbench.registry import ignores_features
 from elmbench.results import group_by
 from elmbench.specs.experiments import PROFILES
@@ -157,6 +157,8 @@ class TableVerdict:
             )
         return {
             "metric": self.metric,
+            "margin": self.unit.margin,
+            "standard_margin": unit_of(self.metric).margin,
             "verdict": self.state,
             "exceptions": list(self.exceptions),
             "datasets": self.n_datasets,

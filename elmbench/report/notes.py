@@ -12,8 +12,9 @@ from elmbench.evaluation.score_comparison import p_values, share_of_test_rows
 from elmbench.judging.claim_outcomes import ClaimOutcome
 from elmbench.judging.measured_cells import GROUP
 from elmbench.judging.value_verdicts import FEWEST_RUNS
-from elmbench.metrics import less_is_better
+from elmbench.metrics import less_is_better, unit_of
 from elmbench.numerics.significance import Region, corrected_t_test
+from elmbench.report.verdict_sentences import margin_text
 from elmbench.results import group_by
 from elmbench.results.cells import CAPPED, REMARKS, WARNING
 from elmbench.specs.profiles import Resolved
@@ -283,6 +284,20 @@ def _unavailable_notes(cells: pd.DataFrame) -> Iterator[Note]:
         yield Note("ending", f"{listing} unavailable: {reason}")
 
 
+def _margin_notes(resolved: Resolved) -> Iterator[Note]:
+    """Yield the margins of the paper's file that metrics of the table have."""
+    paper = resolved.file.paper
+    for metric in resolved.spec.protocol.all_metrics:
+        unit = paper.unit_of(metric)
+        standard = unit_of(metric)
+        if unit != standard:
+            yield Note(
+                "published",
+                f"the margin of {metric} is {margin_text(unit)}, from paper.yaml; the standard is "
+                f"{margin_text(standard)}",
+            )
+
+
 def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
     """Yield the meaning of the published values, the remarks on those of these data sets, and
     misnamed metrics.
@@ -297,6 +312,7 @@ def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
         yield Note(
             "published", f"a published value is {draws}; ± is the deviation {std}"
         )
+    yield from _margin_notes(resolved)
     for dataset, reason in resolved.spec.other_rows.items():
         if dataset in datasets:
             yield Note("published", f"{dataset} not comparable: {reason}")

@@ -23,6 +23,7 @@ from elmbench.report.verdict_sentences import (
     STATE_SIGNS,
     distance_text,
     order_text,
+    own_margin_text,
     slope_text,
     state_text,
 )
@@ -346,7 +347,10 @@ def _grid_cells(paper: PaperResults) -> list[str]:
     pairs = group_by(paper.main_verdicts, lambda pair: pair[1].state)
     parts = []
     for state in TABLE_VERDICTS:
-        labels = [table.file.spec.label for table, _ in pairs.get(state, ())]
+        labels = [
+            _label_with_margin(table.file.spec.label, verdict)
+            for table, verdict in pairs.get(state, ())
+        ]
         if labels:
             sign = STATE_SIGNS.get(state, "◐")
             parts.append(f"{sign} {state}: {', '.join(labels)}")
@@ -356,6 +360,12 @@ def _grid_cells(paper: PaperResults) -> list[str]:
     decided = same + sum(verdict.order.opposite for verdict in verdicts)
     n_values = sum(verdict.values.n for verdict in verdicts)
     return [tables, _of(within, n_values), _of(same, decided)]
+
+
+def _label_with_margin(label: str, verdict: TableVerdict) -> str:
+    """Return the label of a table with the margin of the paper's file, if it has one."""
+    margin = own_margin_text(verdict)
+    return f"{label} ({margin})" if margin else label
 
 
 def _count_noticed(

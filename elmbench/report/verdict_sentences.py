@@ -54,7 +54,7 @@ def measure_legend(verdicts: Iterable[TableVerdict]) -> str:
     replaced = [
         f"{verdict.metric} {margin_text(verdict.unit)}"
         for verdict in verdicts
-        if verdict.unit != unit_of(verdict.metric)
+        if own_margin_text(verdict)
     ]
     if not replaced:
         return MEASURE_LEGEND
@@ -101,6 +101,14 @@ def margin_text(unit: Unit) -> str:
     )
 
 
+def own_margin_text(verdict: TableVerdict) -> str:
+    """Return the margin of a paper's file beside the standard one; empty if it is the same."""
+    standard = unit_of(verdict.metric)
+    if verdict.unit == standard:
+        return ""
+    return f"margin {margin_text(verdict.unit)}, not {margin_text(standard)}"
+
+
 def order_text(verdict: TableVerdict) -> str:
     """Return the pairs of models in the same order, of those that our runs separate."""
     order = verdict.order
@@ -140,11 +148,12 @@ def measure_texts(verdict: TableVerdict) -> list[str]:
 
 
 def state_text(verdict: TableVerdict) -> str:
-    """Return the verdict with its exceptions."""
-    exceptions = verdict.exceptions
-    if verdict.state != "holds" or not exceptions:
-        return verdict.state
-    return f"holds but for {', '.join(exceptions)}"
+    """Return the verdict with its exceptions, and with the margin of the paper's file."""
+    words: str = verdict.state
+    if verdict.state == "holds" and verdict.exceptions:
+        words = f"holds but for {', '.join(verdict.exceptions)}"
+    margin = own_margin_text(verdict)
+    return f"{words} ({margin})" if margin else words
 
 
 def table_sentence(
@@ -278,11 +287,11 @@ def _sentence_on_tables(tables: Sequence[tuple[str, TableVerdict]]) -> str:
     if len(tables) == 1:
         ((label, verdict),) = tables
         verb = "is " if verdict.state == "undecided" else ""
-        return f"{_label_with_exceptions(label, verdict)} {verb}{verdict.state}."
+        return f"{_label_with_remarks(label, verdict)} {verb}{verdict.state}."
     parts = []
     for state in TABLE_VERDICTS:
         labels = [
-            _label_with_exceptions(label, verdict)
+            _label_with_remarks(label, verdict)
             for label, verdict in tables
             if verdict.state == state
         ]
@@ -291,10 +300,14 @@ def _sentence_on_tables(tables: Sequence[tuple[str, TableVerdict]]) -> str:
     return f"Of {len(tables)} tables, {'; '.join(parts)}."
 
 
-def _label_with_exceptions(label: str, verdict: TableVerdict) -> str:
+def _label_with_remarks(label: str, verdict: TableVerdict) -> str:
+    """Return the label of a table with its exceptions, and with the margin of the paper's file."""
+    remarks = []
     if verdict.state == "holds" and verdict.exceptions:
-        return f"{label} (but for {', '.join(verdict.exceptions)})"
-    return label
+        remarks.append(f"but for {', '.join(verdict.exceptions)}")
+    if margin := own_margin_text(verdict):
+        remarks.append(margin)
+    return f"{label} ({'; '.join(remarks)})" if remarks else label
 
 
 def _state_words(state: str, n: int) -> str:

@@ -4,6 +4,9 @@ from functools import cache
 from itertools import product
 
 from elmbench.errors import ElmbenchError, unknown_name
+from elmbench.judging.claim_outcomes import CLAIM_VERDICTS
+from elmbench.judging.table_verdicts import TABLE_VERDICTS
+from elmbench.judging.verdict_words import JUDGED
 from elmbench.registry import check_parameters, find_model
 from elmbench.specs.catalogue import (
     check_table,
@@ -78,6 +81,22 @@ def _check_experiment(file: ExperimentFile) -> None:
             experiment.spec.protocol.outer.split(dataset.name, dataset.task)
         _check_published(experiment)
     _ = file.published  # raises an error if a file of it is not valid
+    _check_expected_verdicts(file)
+
+
+def _check_expected_verdicts(file: ExperimentFile) -> None:
+    """Check that each expectation has a verdict that `elmbench check` may print."""
+    for expectation in file.spec.expect:
+        verdicts: tuple[str, ...] = TABLE_VERDICTS
+        if expectation.claim:
+            verdicts = CLAIM_VERDICTS
+        elif expectation.model:
+            verdicts = JUDGED
+        if expectation.verdict not in verdicts:
+            raise invalid(
+                f"expect has the verdict {expectation.verdict!r} for {expectation.subject}",
+                f"one of {', '.join(verdicts)}",
+            )
 
 
 def _check_published(experiment: Resolved) -> None:

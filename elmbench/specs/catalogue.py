@@ -11,12 +11,13 @@ from typing import Any
 
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import counting_order
+from elmbench.metrics import unit_of
 from elmbench.registry.scorers import is_metric
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiment_file import CHANGED_BY_NAME, ExperimentFile, overlay
 from elmbench.specs.files import invalid, parse_spec, raw_names, read_yaml, spec_root
 from elmbench.specs.measures import JUDGED
-from elmbench.specs.papers import Paper
+from elmbench.specs.papers import WIDEST_MARGIN, Paper
 from elmbench.specs.protocol import TASK_PREFIX
 
 #: Yields the tables that it is given, and shows the progress.
@@ -24,7 +25,7 @@ Watch = Callable[[Sequence[ExperimentFile]], Iterable[ExperimentFile]]
 
 
 #: Keys that no other table takes over.
-_OF_ONE_TABLE = ("id", "aliases", "title", "label", "claims")
+_OF_ONE_TABLE = ("id", "aliases", "title", "label", "claims", "expect")
 
 
 @dataclass
@@ -142,11 +143,23 @@ def _check_judgement(
                 f"{path}: margins names the metric {metric!r}, which has no verdict"
             )
             raise invalid(problem, f"one of {', '.join(JUDGED)}")
+        _check_margin(paper, metric, path)
     models = {column.model for table in tables for column in table.spec.models.values()}
     for model in paper.proposed:
         if model not in models:
             problem = f"{path}: proposed names the model {model!r}, which no table has"
             raise invalid(problem, f"one of {', '.join(sorted(models)) or 'none'}")
+
+
+def _check_margin(paper: Paper, metric: str, path: Path) -> None:
+    """Raise ElmbenchError if the margin of a metric is so wide that little could be outside."""
+    margin = paper.margins[metric]
+    widest = WIDEST_MARGIN * unit_of(metric).margin
+    if margin > widest * (1 + 1e-9):
+        raise invalid(
+            f"{path}: the margin of {metric} is {margin:g}",
+            f"at most {widest:g}, {WIDEST_MARGIN} times the standard margin",
+        )
 
 
 def _check_folder(folder: Path) -> None:
@@ -164,10 +177,11 @@ def _check_folder(folder: Path) -> None:
 
 
 def check_table(file: ExperimentFile) -> None:
-    """Check a table, that its readings are defined, that its CSV files exist, and what its readings
-    change.
+    """Check a table, that its readings are defined, that its CSV files exist, that it prints the
+    metrics of its expectations, and what its readings change.
     """
     _check_csv_files(file)
+    _check_expected_metrics(file)
     paper_path = file.path.parent / "paper.yaml"
     for name in file.spec.readings:
         if name not in file.paper.readings:
@@ -196,6 +210,21 @@ def _check_csv_files(file: ExperimentFile) -> None:
         if csv and is_file and not path.is_file():
             problem = f"{file.path}: {csv} does not exist"
             raise invalid(problem, f"a CSV file of {content} at {path}")
+
+
+def _check_expected_metrics(file: ExperimentFile) -> None:
+    """Raise ElmbenchError if a verdict is expected on a metric that the table does not print."""
+    for expectation in file.spec.expect:
+        columns = [value.metric for value in file.published.values]
+        if not expectation.model:
+            columns = [column.partition("@")[0] for column in columns]
+        if expectation.metric and expectation.metric not in columns:
+            metrics = ", ".join(dict.fromkeys(columns)) or "none"
+            raise invalid(
+                f"{file.path}: expect names the metric {expectation.metric!r}, which is not "
+                "published",
+                f"one of {metrics}",
+            )
 
 
 def _check_changes(name: str, file: ExperimentFile, paper_path: Path) -> None:

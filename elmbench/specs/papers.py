@@ -176,6 +176,8 @@ class ChosenReading:
         return f"{self.id}={self.value}"
 
 
+#: The widest margin of a paper, as a multiple of the standard margin of its metric.
+WIDEST_MARGIN = 5
 #: A margin; every measure of a table divides by it.
 Margin = Annotated[StrictFloat, Field(gt=0)]
 
@@ -203,8 +205,8 @@ class Paper(Spec):
     readings: dict[str, Reading] = Field(default_factory=dict)
     #: The models that the paper proposes, by their names in the registry.
     proposed: tuple[str, ...] = ()
-    #: Margins of metrics that replace those of the suite. The margin of an error is a share of the
-    #: published value.
+    #: Margins of metrics that replace the standard ones, at most five times as wide. The margin of
+    #: an error is a share of the published value.
     margins: dict[str, Margin] = Field(default_factory=dict)
 
     @property

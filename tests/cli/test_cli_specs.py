@@ -239,6 +239,16 @@ def test_every_command_reports_the_line_of_a_yaml_error(
             sentence("cli.specs.published-average-in-table", model="ELM"),
         ),
         (
+            {"expect": [{"metric": "mcc", "verdict": "hold", "reason": "so"}]},
+            "WDBC",
+            "the verdict 'hold' for the verdict on mcc",
+        ),
+        (
+            {"expect": [{"metric": "rsme", "verdict": "holds", "reason": "so"}]},
+            "WDBC",
+            "expect names the metric 'rsme'",
+        ),
+        (
             {},
             "WDBC,EML,mcc,1,,\nWDBC",
             sentence("cli.project.unknown-published-model", model="EML", similar="ELM"),

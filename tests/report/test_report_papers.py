@@ -29,6 +29,7 @@ from elmbench.report.verdict_sentences import (
     MEASURE_LEGEND,
     answer_sentence,
     measure_legend,
+    state_text,
     table_sentence,
 )
 from elmbench.results import group_by
@@ -97,6 +98,13 @@ def test_the_margin_of_a_paper_is_the_one_that_is_printed() -> None:
     assert measure_legend([verdict]) == MEASURE_LEGEND
     changed = replace(verdict, unit=verdict.unit._replace(margin=0.025))
     assert "59 of 72 are within 2.5 points" in table_sentence("Table 4", changed)
+    # The verdict names it, so that a wide margin cannot be overlooked.
+    assert state_text(verdict) == "holds"
+    assert state_text(changed) == "holds (margin 2.5 points, not 1 point)"
+    answer = answer_sentence([("Table 4", changed)])
+    assert answer.startswith("Table 4 (margin 2.5 points, not 1 point) holds.")
+    assert changed.record()["margin"] == 0.025
+    assert changed.record()["standard_margin"] == 0.01
     assert measure_legend([verdict, changed]).endswith(
         "Margins of the paper's file: gmean 2.5 points."
     )

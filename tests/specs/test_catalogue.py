@@ -281,6 +281,18 @@ def test_a_table_inherits_the_keys_that_it_does_not_set(
     assert (one.aliases, two.aliases) == (("one",), ())
 
 
+def test_expectations_are_those_of_one_table(
+    write_tree: WriteTree, experiment: dict[str, Any]
+) -> None:
+    claim = {"says": "it is so", "dataset": "wdbc", "metric": "mcc", "model": "ELM"}
+    experiment["claims"] = [claim | {"is": "above", "than": ["K-ELM"]}]
+    expected = {"claim": "it is", "verdict": "holds", "reason": "so"}
+    experiment["expect"] = [expected]
+    catalogue = load_catalogue(write_tree(experiment, based()))
+    assert len(catalogue["toy/one"].spec.expect) == 1
+    assert catalogue["toy/two"].spec.expect == ()
+
+
 def test_published_and_models_are_merged(
     write_tree: WriteTree, experiment: dict[str, Any]
 ) -> None:
@@ -374,6 +386,10 @@ def test_a_base_is_another_table_of_the_same_folder(
         ),
         ([{"readings": ["odrer"]}], r"unknown reading 'odrer'.*(?s:.*)defines: order"),
         ([{"published": {"values": "none.csv"}}], r"none\.csv does not exist"),
+        (
+            [{"expect": [{"metric": "acuracy", "verdict": "holds", "reason": "so"}]}],
+            r"one\.yaml: expect names the metric 'acuracy'(?s:.*)one of none",
+        ),
         (
             [{"grids": {"C": {"from": 0, "to": 1e9, "step": 1}}}],
             r"one\.yaml: 'grids\.C': the grid holds more than",
@@ -474,6 +490,10 @@ def test_a_reading_that_breaks_a_table(
             r"'margins\.mcc' is -0\.01: expected a number greater than 0",
         ),
         (
+            {"margins": {"mcc": 0.2}},
+            r"the margin of mcc is 0\.2(?s:.*)at most 0\.1, 5 times the standard",
+        ),
+        (
             {"margins": {"mcc": 0}},
             r"'margins\.mcc' is 0: expected a number greater than 0",
         ),
@@ -507,11 +527,11 @@ def test_an_error_in_the_margins_or_the_proposed_models_of_a_paper(
 def test_a_paper_has_a_margin_and_proposed_models(
     write_tree: WriteTree, paper: dict[str, Any]
 ) -> None:
-    keys = {"margins": {"mcc": 0.01, "rmse": 1}, "proposed": ["fb-kos-elm"]}
+    keys = {"margins": {"mcc": 0.1, "rmse": 0.05}, "proposed": ["fb-kos-elm"]}
     result = load_catalogue(write_tree(paper=paper | keys))["toy/one"].paper
     assert result.proposed == ("fb-kos-elm",)
-    assert result.unit_of("mcc") == unit_of("mcc")._replace(margin=0.01)
-    assert result.unit_of("rmse").margin_of(0.5) == 0.5
+    assert result.unit_of("mcc") == unit_of("mcc")._replace(margin=0.1)
+    assert result.unit_of("rmse").margin_of(0.5) == pytest.approx(0.025)
     assert result.unit_of("accuracy") == unit_of("accuracy")
 
 

@@ -20,7 +20,7 @@ def rows_of(table: dict[str, Any]) -> Iterator[tuple[str, ...]]:
         yield (
             table["experiment"],
             measure["metric"],
-            f"**{measure['verdict']}**",
+            f"**{measure['verdict']}**{own_margin(measure)}",
             f"{values['within_margin']} of {values['n']} values",
             f"{order['same']} of {order['pairs']} pairs" if order else "",
         )
@@ -28,6 +28,12 @@ def rows_of(table: dict[str, Any]) -> Iterator[tuple[str, ...]]:
         counts = {name: number for name, number in table["verdicts"].items() if number}
         text = ", ".join(f"{number} {name}" for name, number in counts.items())
         yield (table["experiment"], "", table["verdict"] or "not judged", text, "")
+
+
+def own_margin(measure: dict[str, Any]) -> str:
+    """Return a remark on the margin of the project's file; empty if it is the standard one."""
+    margin, standard = measure["margin"], measure["standard_margin"]
+    return "" if margin == standard else f" (margin {margin:g}, not {standard:g})"
 
 
 def summary(verdicts: str, objections: str) -> str:

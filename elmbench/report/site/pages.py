@@ -39,6 +39,7 @@ from elmbench.report.verdict_sentences import (
     MEASURE_COLUMNS,
     measure_legend,
     measure_texts,
+    own_margin_text,
     state_text,
     table_sentence,
 )
@@ -374,6 +375,7 @@ def environment() -> Environment:
         measures_of,
         measure_legend,
         measure_cells,
+        own_margin_text,
         state_text,
         shares_of,
         n_compared,
