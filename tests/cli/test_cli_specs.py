@@ -241,7 +241,7 @@ def test_every_command_reports_the_line_of_a_yaml_error(
         (
             {"expect": [{"metric": "mcc", "verdict": "hold", "reason": "so"}]},
             "WDBC",
-            "the verdict 'hold' for the verdict on mcc",
+            "expect has the verdict 'hold' for ",
         ),
         (
             {"expect": [{"metric": "rsme", "verdict": "holds", "reason": "so"}]},
