@@ -1,5 +1,6 @@
 """Warnings about a user's rows, each with the next command."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -31,6 +32,9 @@ _MANY_CLASSES = 20
 _FEW_ROWS = 10
 #: The first values of a column, which often decide.
 _HEAD = 1000
+#: The number of columns whose weighted sum is compared between rows, and the ratio of two weights.
+_FRACTIONS = 4
+_WEIGHT = math.pi  # No power of it is a sum of fractions of others.
 #: The name of a column of codes or identifiers.
 CODE_NAME = re.compile(
     r"(?i)(^|[\W_])(id|zip|zip ?code|postcode|plz|code)$|(?<=[a-z])I[Dd]$"
@@ -196,7 +200,10 @@ def _about_columns(
         )
     # Columns of fractions first: few of them already distinguish most rows.
     names = sorted(values, key=lambda name: name in table.nominal or name in whole)
-    yield from _about_repeated_rows(chain(map(codes_of, names), [target]), len(target))
+    fractions = [values[name] for name in names if name not in table.nominal]
+    if not _distinguish_rows(fractions[:_FRACTIONS]):
+        codes = chain(map(codes_of, names), [target])
+        yield from _about_repeated_rows(codes, len(target))
 
 
 def _is_constant(values: NDArray[Any]) -> bool:
@@ -210,6 +217,24 @@ def _is_constant(values: NDArray[Any]) -> bool:
     first = values[0]
     is_first = np.equal(values, first)
     return bool(is_first.all())
+
+
+def _distinguish_rows(columns: Sequence[NDArray[np.float64]]) -> bool:
+    """Return True if a weighted sum of the numbers differs in each row, so no row repeats another.
+
+    Equal rows have equal sums, as these are computed value by value.
+    """
+    import pandas as pd
+
+    if not columns:
+        return False
+    n_rows = len(columns[0])
+    sums = np.zeros(n_rows)
+    weight = 1.0
+    for values in columns:
+        sums += weight * values
+        weight *= _WEIGHT
+    return len(pd.unique(sums)) == n_rows
 
 
 def _about_repeated_rows(

@@ -38,6 +38,8 @@ from elmbench.specs.protocol import LearningTask
 
 #: A target of whole numbers holds labels if it has at most this many distinct ones.
 MOST_CLASSES = 20
+#: The first values of a column, which often decide.
+_HEAD = 1000
 #: The reasons to leave out a column.
 _EMPTY = "all values are missing"
 _NAMES = (
@@ -185,14 +187,19 @@ def _left_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:
         return reasons
     for name in table.names:
         values = table.column(name)
-        missing = is_missing(values)
-        if missing.all():
+        if _is_empty(values):
             reasons[_EMPTY].append(name)
         elif name not in table.nominal or name in dates or name in table.text:
             continue
-        elif _are_names(words := values[~missing]):
+        elif _are_names(words := values[~is_missing(values)]):
             reasons[text_reason if _are_texts(words) else _NAMES].append(name)
     return reasons
+
+
+def _is_empty(values: NDArray[Any]) -> bool:
+    """Return True if all values are missing, which the first ones often decide."""
+    head = values[:_HEAD]
+    return bool(is_missing(head).all() and is_missing(values).all())
 
 
 def _are_names(words: NDArray[Any]) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -71,10 +71,20 @@ def missing_columns(table: Table) -> list[str]:
     if sp.issparse(table.X):
         _, columns = _missing_values(table)
     else:
-        has_missing = table.missing().any(axis=0)
+        has_missing = [_has_missing(table, name) for name in table.names]
         columns = np.flatnonzero(has_missing)
     distinct = np.unique(columns)
     return [table.names[column] for column in distinct]
+
+
+def _has_missing(table: Table, name: str) -> bool:
+    """Return True if a column of dense rows has a missing value; a missing text is empty."""
+    if name in table.text:
+        return False
+    values = table.column(name)
+    if values.dtype == object:
+        return bool(is_missing(values).any())
+    return bool(np.isnan(values).any())
 
 
 def _missing_values(table: Table) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -141,11 +151,10 @@ def _missing_targets(rows: DescribedRows) -> Fault | None:
 
 
 def _huge_value(rows: DescribedRows) -> Fault | None:
-    are_huge = abs(rows.table.X) > LARGEST
-    if not are_huge.max():
+    columns = _columns_of_huge_values(rows.table.X)
+    if not len(columns):
         return None
-    _, positions = are_huge.nonzero()
-    column = rows.table.names[positions.min()]
+    column = rows.table.names[columns.min()]
     drop = wording(f"--drop {quote(column)}", "leave the column out")
     return Fault(
         problem=f": a value in the column {column!r} is infinite or too large to be squared",
@@ -154,11 +163,23 @@ def _huge_value(rows: DescribedRows) -> Fault | None:
     )
 
 
+def _columns_of_huge_values(X: Any) -> NDArray[np.intp]:
+    """Return the positions of the columns with a value that cannot be squared."""
+    if sp.issparse(X):
+        _, columns = (abs(X) > LARGEST).nonzero()
+        return np.unique(columns)
+    # Column by column: a mask of all values would take an eighth of their memory.
+    are_huge = [bool((np.abs(values) > LARGEST).any()) for values in X.T]
+    return np.flatnonzero(are_huge)
+
+
 def _missing_features(rows: DescribedRows) -> Fault | None:
     """Return the fault of missing values that are not imputed; None if there are none."""
-    missing_rows, _ = _missing_values(rows.table)
     can_impute = not stays_sparse(rows.table)
-    if not len(missing_rows) or (can_impute and rows.request.impute):
+    if can_impute and rows.request.impute:
+        return None
+    missing_rows, _ = _missing_values(rows.table)
+    if not len(missing_rows):
         return None
     n_values = amount(len(missing_rows), "missing value")
     n_rows = amount(len(np.unique(missing_rows)), "row")

@@ -107,7 +107,10 @@ class Table:
             codes, values = _distinct_values(column)
             are_words = words is not None and (name in words or are_codes(values))
             is_nominal = are_words or values.dtype == bool
-            numbers = None if is_nominal else to_numbers(values)
+            numbers = None
+            if not is_nominal:
+                has_numbers = values.dtype.kind in "iuf"
+                numbers = values if has_numbers else to_numbers(values)
             if numbers is None:
                 spelled_values = spelled(values, category_word)
                 nominal[name] = (

@@ -7,12 +7,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from made_work import fold_data, outer_fold_of, outer_split
+from sklearn.impute import SimpleImputer
 from sklearn.model_selection import KFold, StratifiedKFold
 from toy_data import MakeUnit, forget_data
 
 from elmbench.datasets import load as datasets_load
 from elmbench.datasets.dataset import Columns, Dataset
-from elmbench.evaluation.preprocessing import MOST_CATEGORIES, prepared_inputs
+from elmbench.evaluation.preprocessing import (
+    MOST_CATEGORIES,
+    median_of,
+    prepared_inputs,
+)
 from elmbench.evaluation.splits import stratified_rows
 from elmbench.numerics.seeds import integer_seed
 from elmbench.specs.datasets import DatasetSpec, Shape
@@ -274,3 +279,14 @@ def test_rare_categories_share_an_indicator(categories: int) -> None:
     assert result.sum(axis=1).tolist() == [1] * len(words)
     shared = (result[categories - 2] == result[categories - 1]).all()
     assert shared == (categories > MOST_CATEGORIES)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 8])
+def test_the_median_of_a_column_is_that_of_scikit_learn(n):
+    values = np.random.default_rng(n).normal(size=n)
+    imputer = SimpleImputer(strategy="median").fit(values[:, np.newaxis])
+    assert median_of(values) == imputer.statistics_[0]
+
+
+def test_a_column_without_values_has_the_median_zero():
+    assert median_of(np.empty(0)) == 0.0

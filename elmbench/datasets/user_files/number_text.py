@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.datasets.table import is_missing
@@ -95,6 +94,11 @@ def normalized(word: str) -> str:
 
 def sample_words(values: NDArray[Any]) -> list[str]:
     """Return evenly spaced words of a column, or all if they are few."""
-    present = np.flatnonzero(~is_missing(values))
-    sample = values[present[:: 1 + len(present) // SAMPLE]]
-    return [word for word in sample if not is_missing_word(word)]
+    step = 1 + len(values) // SAMPLE
+    sample = values[::step]
+    present = sample[~is_missing(sample)]
+    if len(present) < len(sample) / 2:
+        # A column of many missing values is searched as a whole.
+        all_present = values[~is_missing(values)]
+        present = all_present[:: 1 + len(all_present) // SAMPLE]
+    return [word for word in present if not is_missing_word(word)]

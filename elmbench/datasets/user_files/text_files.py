@@ -93,12 +93,14 @@ def read_text(
     The target, and the columns that `layout.words` names, keep the spelling of their values.
     `has_plain_numbers`: True if no point separates thousands.
     """
-    text, notes = decode(content)
-    separator, text = _separator_of(_with_line_feeds(text), layout.separator)
+    decoded, notes = decode(content)
+    separator, text = _separator_of(_with_line_feeds(decoded), layout.separator)
     _check_not_empty(text, path)
     if separator != "," and not layout.separator:
         notes.append(f"fields are separated by {SEPARATORS[separator]}")
-    content = text.encode()
+    is_unchanged = text is decoded and text.isascii() and len(text) == len(content)
+    if not is_unchanged:
+        content = text.encode()
     head = _read_head(text, content, separator, path, layout)
     if layout.header is None:
         notes.append(_remark_on_header(head.candidates, head.has_header))
