@@ -132,15 +132,8 @@ class _Race:
     @cached_property
     def steps(self) -> list[int]:
         """The training rows of a fold at each step in ascending order; all of them at the last."""
-        n_rows = max(
-            (
-                task.outer_fold.n_train
-                for task in self._whole.tasks.values()
-                if isinstance(task, Fit)
-            ),
-            default=0,
-        )
-        steps = [n_rows]
+        all_rows = max((fit.outer_fold.n_train for fit in self._fits), default=0)
+        steps = [all_rows]
         while steps[0] // _FACTOR >= _LEAST_ROWS:
             steps.insert(0, steps[0] // _FACTOR)
         return steps
@@ -149,6 +142,11 @@ class _Race:
     def _whole(self) -> PreparedRun:
         """The plan of all models with all rows."""
         return self._plan(self.comparison)
+
+    @property
+    def _fits(self) -> list[Fit]:
+        """The fits of all models with all rows."""
+        return [task for task in self._whole.tasks.values() if isinstance(task, Fit)]
 
     def _plan(self, comparison: ComparisonRequest) -> PreparedRun:
         return plan_comparison(comparison, self.specs, self.options, self.results_dir)
@@ -171,10 +169,13 @@ class _Race:
         best first.
         """
         run = self._plan_of(models, n_rows)
-        chosen = {DUMMY, *self._that_can_end(models, run, n_rows)}
+        can_end = self._that_can_end(models, run, n_rows)
+        chosen = {DUMMY, *can_end}
         # At first, each model that ends has a result; later, models share the rows of a fold.
-        order = _by_model(run) if n_rows == self.steps[0] else _by_fold(run)
-        run.todo = _keys_to_do(run, [cell for cell in order if cell.model in chosen])
+        is_first_step = n_rows == self.steps[0]
+        cells = _by_model(run) if is_first_step else _by_fold(run)
+        chosen_cells = [cell for cell in cells if cell.model in chosen]
+        run.todo = _keys_to_do(run, chosen_cells)
         if run.todo and time.monotonic() < self.options.until:
             self.carry_out(run)
         return self._note_ended(run, n_rows)
@@ -187,35 +188,34 @@ class _Race:
         A model whose results are stored, or that has learnt nothing yet, is always among them.
         """
         workers = self.options.settings.jobs
-        left = _USABLE * workers * (self.options.until - time.monotonic())
+        seconds_left = self.options.until - time.monotonic()
+        usable_seconds = _USABLE * workers * seconds_left
         unfinished = {cost.model for cost in run.cost_by_entry() if cost.to_run}
-        costs = {
-            model: self._expected_seconds(model, n_rows) if model in unfinished else 0.0
-            for model in models
-        }
+        costs = dict.fromkeys(models, 0.0)
+        for model in unfinished.intersection(models):
+            costs[model] = self._expected_seconds(model, n_rows)
         chosen = []
-        for model in sorted(costs, key=lambda name: costs[name]):
-            if costs[model] <= left or model not in self.seconds:
+        for model in sorted(costs, key=costs.__getitem__):
+            cost = costs[model]
+            is_unknown = model not in self.seconds
+            if is_unknown or cost <= usable_seconds:
                 chosen.append(model)
-                left -= costs[model]
+                usable_seconds -= cost
         return chosen
 
     def _expected_seconds(self, model: str, n_rows: int) -> float:
         """Return the expected seconds of the fits and predictions of a model with some rows."""
         if model not in self.seconds:
             return 0.0
-        before = self.learnt[model]
-        fits = [
-            task
-            for task in self._whole.tasks.values()
-            if isinstance(task, Fit) and task.model.name == model
-        ]
-        growth = n_rows / before
+        rows_before = self.learnt[model]
+        growth = n_rows / rows_before
         if find_model(model).cost is None:
             return growth**2 * self.seconds[model]
-        seconds_before = sum(fit.seconds_of(before) for fit in fits)
-        seconds_now = sum(fit.seconds_of(n_rows) for fit in fits)
-        return max(growth, seconds_now / seconds_before) * self.seconds[model]
+        fits = [fit for fit in self._fits if fit.model.name == model]
+        formula_before = sum(fit.seconds_of(rows_before) for fit in fits)
+        formula_now = sum(fit.seconds_of(n_rows) for fit in fits)
+        growth_by_formula = formula_now / formula_before
+        return max(growth, growth_by_formula) * self.seconds[model]
 
     def _note_ended(self, run: PreparedRun, n_rows: int) -> list[str]:
         """Note the rows and the seconds of the models of a plan whose cells have all ended; return
@@ -223,23 +223,29 @@ class _Race:
         """
         ((resolved, plan),) = run.tables
         metrics = {spec.name: resolved.metric_of(spec.name) for spec in self.specs}
-        frame = cells_frame(
-            plan.cells, run.store, [*dict.fromkeys(metrics.values())], resolved
-        )
+        metric_names = list(dict.fromkeys(metrics.values()))
+        frame = cells_frame(plan.cells, run.store, metric_names, resolved)
         n_planned = Counter(cell.model for cell in plan.cells)
-        ended = {
-            str(model): cells
-            for model, cells in frame.groupby("model")
-            if len(cells) == n_planned[str(model)]
-        }
-        for model, cells in ended.items():
+        ended = set()
+        for name, cells in frame.groupby("model"):
+            model = str(name)
+            if len(cells) < n_planned[model]:
+                continue
+            ended.add(model)
             # A model that fails with more rows keeps its result with fewer.
-            if model not in self.learnt or (cells["status"] == "ok").all():
+            is_ok = (cells["status"] == "ok").all()
+            if is_ok or model not in self.learnt:
                 self.learnt[model] = n_rows
-                times = cells[["fit_seconds", "predict_seconds"]].astype(float)
-                self.seconds[model] = float(times.sum().sum())
-        ranks = _mean_ranks(frame[frame["model"].isin(ended.keys() - {DUMMY})], metrics)
+                self.seconds[model] = _seconds_of(cells)
+        is_ranked = frame["model"].isin(ended - {DUMMY})
+        ranks = _mean_ranks(frame[is_ranked], metrics)
         return sorted(ranks, key=lambda model: (ranks[model], model))
+
+
+def _seconds_of(cells: pd.DataFrame) -> float:
+    """Return the seconds of all fits and predictions of some cells."""
+    times = cells[["fit_seconds", "predict_seconds"]]
+    return float(times.astype(float).sum().sum())
 
 
 def _mean_ranks(cells: pd.DataFrame, metrics: Mapping[str, str]) -> dict[str, float]:
@@ -247,9 +253,10 @@ def _mean_ranks(cells: pd.DataFrame, metrics: Mapping[str, str]) -> dict[str, fl
     ranks: defaultdict[str, list[float]] = defaultdict(list)
     ended_ok = cells[cells["status"] == "ok"]
     for dataset, group in ended_ok.groupby("dataset"):
-        ranks_here = _ranks_of_means(group, metrics[str(dataset)])
-        for model, rank in ranks_here.items():
-            ranks[str(model)].append(float(rank))
+        metric = metrics[str(dataset)]
+        for model, rank in _ranks_of_means(group, metric).items():
+            ranks_of_model = ranks[str(model)]
+            ranks_of_model.append(float(rank))
     return {model: fmean(values) for model, values in ranks.items()}
 
 
@@ -283,9 +290,12 @@ def _estimated_costs(run: PreparedRun) -> dict[str, float]:
     """
     costs: defaultdict[str, float] = defaultdict(float)
     for entry in run.cost_by_entry():
-        costs[entry.model] += math.inf if entry.seconds is None else entry.seconds
-    models = sorted(costs, key=costs.__getitem__)
-    return {model: costs[model] for model in models}
+        seconds = entry.seconds
+        if seconds is None:
+            seconds = math.inf
+        costs[entry.model] += seconds
+    ascending = sorted(costs, key=costs.__getitem__)
+    return {model: costs[model] for model in ascending}
 
 
 def _cheapest_of_families(costs: Mapping[str, float]) -> list[str]:

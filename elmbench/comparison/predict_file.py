@@ -124,10 +124,13 @@ def _features_of(table: Table, saved: _SavedModel) -> tuple[Any, list[str]]:
         X = sp.csr_matrix(table.X)
         X.resize(X.shape[0], saved.estimator.n_features_in_)
         return X, []
-    frame = table.frame().reindex(columns=saved.names, fill_value=0.0)
-    X = as_read(frame, **saved.kinds)
-    words = X[[*saved.kinds["words"]]]
-    return X, [*_unknown_categories(words, saved.steps["inputs"])]
+    frame = table.frame()
+    learnt_columns = frame.reindex(columns=saved.names, fill_value=0.0)
+    X = as_read(learnt_columns, **saved.kinds)
+    word_columns = list(saved.kinds["words"])
+    inputs = saved.steps["inputs"]
+    remarks = list(_unknown_categories(X[word_columns], inputs))
+    return X, remarks
 
 
 def _predictions(estimator: Any, X: Any, *, proba: bool) -> pd.DataFrame:
@@ -135,8 +138,10 @@ def _predictions(estimator: Any, X: Any, *, proba: bool) -> pd.DataFrame:
     predictions = pd.DataFrame({"prediction": estimator.predict(X)})
     if not proba:
         return predictions
-    labels = [f"probability_{label}" for label in estimator.classes_]
-    return predictions.join(pd.DataFrame(estimator.predict_proba(X), columns=labels))
+    names = [f"probability_{label}" for label in estimator.classes_]
+    shares = estimator.predict_proba(X)
+    probabilities = pd.DataFrame(shares, columns=names)
+    return predictions.join(probabilities)
 
 
 def _unknown_categories(words: pd.DataFrame, inputs: Any) -> Iterator[str]:

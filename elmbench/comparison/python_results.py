@@ -48,10 +48,16 @@ class ComparisonResults(Results):
         (spec,) = self.resolved.datasets.values()
         is_of_data = self.summary["dataset"] == spec.name
         lines = self.summary[is_of_data]
-        means = lines.pivot_table("mean", "model", "metric", sort=False)
+        means = lines.pivot_table(
+            values="mean",
+            index="model",
+            columns="metric",
+            sort=False,
+        )
         order = rank_models(self.summary, spec.name, self.resolved)
-        unranked = means.index.difference(order.models, sort=False)
-        return means.loc[[*order.models, *unranked]]
+        ranked = order.models
+        unranked = means.index.difference(ranked, sort=False)
+        return means.loc[[*ranked, *unranked]]
 
     @cached_property
     def predictions(self) -> pd.DataFrame:

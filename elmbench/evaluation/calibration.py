@@ -44,7 +44,8 @@ def sigmoids_of_folds(
     folds; None if one of their decision values is not finite.
     """
     values = np.concatenate([fold.values for fold in folds])
-    if not np.isfinite(values).all():
+    is_finite = np.isfinite(values)
+    if not is_finite.all():
         return None
     classes = np.concatenate([fold.classes for fold in folds])
     weights = np.concatenate([fold.weights for fold in folds])

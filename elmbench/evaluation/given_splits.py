@@ -122,15 +122,16 @@ def read_splits(path: str, checksum: str, numbers: tuple[str, ...]) -> GivenSpli
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as stream:
             lines = csv.DictReader(stream)
-            missing = sorted(set(columns) - set(lines.fieldnames or ()))
+            header = lines.fieldnames or ()
+            missing = sorted(set(columns) - set(header))
             if missing:
-                raise invalid(
-                    f"{path}: no column {', '.join(missing)}", ", ".join(columns)
-                )
+                problem = f"{path}: no column {', '.join(missing)}"
+                raise invalid(problem, ", ".join(columns))
             for line in lines:
                 location = f"{path}, line {lines.line_num}"
-                number = _numbers([line[name] for name in numbers], location)
-                split = splits.setdefault(tuple(number), GivenSplit([], []))
+                texts = [line[name] for name in numbers]
+                number = tuple(_numbers(texts, location))
+                split = splits.setdefault(number, GivenSplit([], []))
                 _add_line(split, line, location)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise invalid(f"cannot read {path}: {error}", "a CSV file in UTF-8") from error
@@ -172,11 +173,17 @@ def given_parts(
     """
     splits = read_splits(split.file, split.checksum, _OUTER_NUMBERS)
     numbers = np.arange(n_rows) if file_rows is None else file_rows
-    rows = _AvailableRows(numbers, "the data", f"rows from 0 to {numbers.max()}")
-    return [
-        _parts_of(splits[run, fold], rows, f"{split.file}: run {run}, fold {fold}")
-        for fold in range(split.folds)
-    ]
+    rows = _AvailableRows(
+        file_rows=numbers,
+        whole="the data",
+        expected=f"rows from 0 to {numbers.max()}",
+    )
+    parts = []
+    for fold in range(split.folds):
+        location = f"{split.file}: run {run}, fold {fold}"
+        parts_of_fold = _parts_of(splits[run, fold], rows, location)
+        parts.append(parts_of_fold)
+    return parts
 
 
 def given_inner_parts(
@@ -210,7 +217,8 @@ class _AvailableRows:
         self._expected = expected
         self._positions: dict[int, list[int]] = {}
         for position, number in enumerate(file_rows.tolist()):
-            self._positions.setdefault(number, []).append(position)
+            positions = self._positions.setdefault(number, [])
+            positions.append(position)
 
     def positions(self, rows: Iterable[int], location: str) -> Indices:
         """Return the positions of some rows of the data file, in ascending order; raise

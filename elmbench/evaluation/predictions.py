@@ -48,15 +48,19 @@ def positions_of_labels(predicted: NDArray[Any], labels: list[int]) -> NDArray[n
     """
     classes = np.asarray(labels)
     if len(classes) == 2:
-        positive = predicted == classes[1]
-        strange = ~(positive | (predicted == classes[0]))
-        numbers = positive.astype(np.intp)
+        negative_label, positive_label = classes
+        is_positive = predicted == positive_label
+        is_negative = predicted == negative_label
+        is_unknown = ~(is_positive | is_negative)
+        positions = is_positive.astype(np.intp)
     else:
-        numbers = np.minimum(np.searchsorted(classes, predicted), len(classes) - 1)
-        strange = classes[numbers] != predicted
-    if strange.any():
-        _check_not_finite(predicted[strange], labels)
-    return numbers
+        last = len(classes) - 1
+        following = np.searchsorted(classes, predicted)
+        positions = np.minimum(following, last)
+        is_unknown = classes[positions] != predicted
+    if is_unknown.any():
+        _check_not_finite(predicted[is_unknown], labels)
+    return positions
 
 
 def _check_not_finite(strange: NDArray[Any], labels: list[int]) -> None:

@@ -70,11 +70,13 @@ def pipeline_of(model: Any, columns: Columns | None, scale: Scale | None) -> Pip
 
     `columns`: the kinds of the columns; None for sparse rows.
     """
-    steps = preprocessing(columns, scale).steps
+    steps = list(preprocessing(columns, scale).steps)
     if columns is not None:
-        read = FunctionTransformer(as_read, kw_args=columns._asdict())
-        steps = [("values", read), *steps]
-    return Pipeline([*steps, ("model", model)])
+        kinds = columns._asdict()
+        read = FunctionTransformer(as_read, kw_args=kinds)
+        steps.insert(0, ("values", read))
+    steps.append(("model", model))
+    return Pipeline(steps)
 
 
 def encoder(columns: Columns) -> ColumnTransformer:

@@ -59,9 +59,11 @@ def p_values(
     if len(scores) < 2 or not len(scores.columns) or test_share is None:
         return pd.Series(dtype=float)
     best = best or _best_by_mean(scores)
-    p = _corrected_p_values(_differences(scores, best), test_share, n)
+    differences = _differences(scores, best)
+    p = _corrected_p_values(differences, test_share, n)
     p[best] = 1.0
-    return pd.Series({str(name): p[name] for name in scores}, dtype=float)
+    in_order = {str(name): p[name] for name in scores}
+    return pd.Series(in_order, dtype=float)
 
 
 def _best_by_mean(scores: DataFrame) -> Any:
@@ -109,7 +111,8 @@ def needed_runs(
     if not len(p):
         return {}
     best = best or str(p.idxmax())
-    close = [str(model) for model in p.index if model != best and p[model] >= LEVEL]
+    others = [str(model) for model in p.index if model != best]
+    close = [model for model in others if p[model] >= LEVEL]
     counts: dict[str, int | None] = dict.fromkeys(close)
     assert test_share is not None  # without it, there are no p-values
     differences = _differences(scores, best)
@@ -119,7 +122,9 @@ def needed_runs(
         if not unseparated:
             break
         p_of_runs = _corrected_p_values(differences, test_share, runs * folds)
-        counts |= {model: runs for model in unseparated if p_of_runs[model] < LEVEL}
+        for model in unseparated:
+            if p_of_runs[model] < LEVEL:
+                counts[model] = runs
     return counts
 
 

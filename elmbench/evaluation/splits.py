@@ -82,7 +82,8 @@ def plugin_parts(
     split: Split, seed: int, X: Any, y: NDArray[Any], groups: NDArray[Any] | None
 ) -> list[tuple[Indices, Indices]]:
     """Return the training and test rows of the splits of a plug-in, which are checked."""
-    splitter = plugin_splits()[split.kind].seeded(seed)
+    kinds = plugin_splits()
+    splitter = kinds[split.kind].seeded(seed)
     parts = [
         (np.asarray(train), np.asarray(test))
         for train, test in splitter.split(X, y, groups)
@@ -91,13 +92,22 @@ def plugin_parts(
         raise ValueError(
             f"expected {amount(split.folds, 'split')} of {split.kind}, got {len(parts)} instead"
         )
-    for rows in (rows for pair in parts for rows in pair):
-        are_numbers = rows.ndim == 1 and rows.dtype.kind in "iu" and len(rows) > 0
-        if not are_numbers or rows.min() < 0 or rows.max() >= len(y):
+    n_rows = len(y)
+    for train, test in parts:
+        if not (_are_rows(train, n_rows) and _are_rows(test, n_rows)):
             raise ValueError(
-                f"expected row numbers from 0 to {len(y) - 1} in both parts of {split.kind}"
+                f"expected row numbers from 0 to {n_rows - 1} in both parts of {split.kind}"
             )
     return parts
+
+
+def _are_rows(numbers: NDArray[Any], n_rows: int) -> bool:
+    """Return True if a part of a split consists of numbers of `n_rows` rows, at least one."""
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or len(numbers) == 0:
+        return False
+    lowest = numbers.min()
+    highest = numbers.max()
+    return bool(lowest >= 0 and highest < n_rows)
 
 
 def random_parts(
@@ -144,13 +154,16 @@ def _starts_of_tests(
 ) -> list[int]:
     """Return the first test row of each fold of `n` rows; the folds begin at different changes."""
     test_rows = n // (folds + 1)
+    n_changes = len(changes)
     starts = []
-    least = min(first_times - 1, len(changes) - folds)
-    for later in range(folds, 0, -1):
-        start = n - later * test_rows
-        nearest = int(np.abs(changes - start).argmin())
+    least = min(first_times - 1, n_changes - folds)
+    for n_left in range(folds, 0, -1):
+        start = n - n_left * test_rows
+        distances = np.abs(changes - start)
+        nearest = int(distances.argmin())
         # The later folds need a change each.
-        position = min(max(nearest, least), len(changes) - later)
+        most = n_changes - n_left
+        position = min(max(nearest, least), most)
         starts.append(int(changes[position]))
         least = position + 1
     return starts
@@ -222,15 +235,17 @@ def outer_parts(
 def _holdout(data: Dataset, split: Split, run: int) -> tuple[Indices, Indices]:
     """Return the training and test rows of a split that is not into folds."""
     if split.kind == "official":
-        assert data.splits is not None
-        return data.splits["train"], data.splits["test"]
+        parts = data.splits
+        assert parts is not None
+        return parts["train"], parts["test"]
     if split.kind == "stratified-holdout":
         seed = integer_seed("split", data.name, run)
         return random_parts(split, seed, data.X, data.y)
     rows = _rows_in_order_of_split(data, split, run)
     n_train, n_test = part_sizes(split, len(rows))
     train = rows[:n_train]
-    test = rows[n_train : n_train + n_test]
+    remaining = rows[n_train:]
+    test = remaining[:n_test]
     return np.sort(train), np.sort(test)
 
 
@@ -269,7 +284,10 @@ def n_training_rows(split: Split, n_rows: int) -> int:
         return n_rows - 1
     if split.kind in (*BOOTSTRAPS, ALL_ROWS):
         return n_rows
-    return n_rows * (split.folds - 1) // split.folds if split.folds > 1 else n_rows
+    if split.folds <= 1:
+        return n_rows
+    n_training_folds = split.folds - 1
+    return n_rows * n_training_folds // split.folds
 
 
 def check_splittable(data: Dataset, split: Split) -> None:

@@ -55,8 +55,10 @@ class Predictions:
             numbers = self.predicted
             if self.labels is None:
                 numbers = np.sum((self.true - self.predicted) ** 2)
+        if not _are_finite(numbers):
+            return True
         scores = self.outputs.get("scores")
-        return not _are_finite(numbers) or not (scores is None or _are_finite(scores))
+        return scores is not None and not _are_finite(scores)
 
     def content(self) -> dict[str, Any]:
         """Return the predictions in the types of JSON; see `StoredPredictions`.
@@ -69,12 +71,15 @@ class Predictions:
                 "true": _pack(self.true, "<f8"),
                 "predicted": _pack(self.predicted, "<f8"),
             }
-        kind = "|u1" if len(self.labels) <= 256 else "<u4"
+        n_classes = len(self.labels)
+        kind = "|u1" if n_classes <= 256 else "<u4"
+        true = positions_of_labels(self.true, self.labels)
+        predicted = positions_of_labels(self.predicted, self.labels)
         outputs = {name: _pack(values, "<f4") for name, values in self.outputs.items()}
         return {
-            "classes": len(self.labels),
-            "true": _pack(positions_of_labels(self.true, self.labels), kind),
-            "predicted": _pack(positions_of_labels(self.predicted, self.labels), kind),
+            "classes": n_classes,
+            "true": _pack(true, kind),
+            "predicted": _pack(predicted, kind),
             **outputs,
         }
 
@@ -126,7 +131,10 @@ def packed_rows(rows: NDArray[np.intp]) -> str:
 
 def _pack(values: NDArray[Any], kind: str) -> str:
     """Return an array as text: its type, and its compressed bytes in base64."""
-    return f"{kind}:{base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 1)).decode()}"
+    content = values.astype(kind).tobytes()
+    compressed = zlib.compress(content, 1)
+    text = base64.b64encode(compressed).decode()
+    return f"{kind}:{text}"
 
 
 def _unpack(text: str, kinds: Sequence[str], n_values: int | None) -> NDArray[Any]:
@@ -273,11 +281,10 @@ class StoredPredictions:
     def _of_each_row(self, name: str) -> NDArray[Any]:
         """Return the targets or predictions, or the positions of their classes."""
         n_rows = self.n_rows if name == "true" else len(self.true)
-        values = _unpack(
-            self.content[name], _POSITIONS if self.n_classes else _VALUES, n_rows
-        )
+        packed = self.content[name]
         if not self.n_classes:
-            return values
+            return _unpack(packed, _VALUES, n_rows)
+        values = _unpack(packed, _POSITIONS, n_rows)
         if values.max(initial=0) >= self.n_classes:
             raise unusable_predictions(f"a class is not one of {self.n_classes}")
         return values.astype(np.intp)
@@ -315,12 +322,16 @@ class StoredPredictions:
             return None
         if metric.takes == "counts":
             return float(metric.function(self.counts))
-        outputs = {
+        inputs = {
             "values": self.predicted,
             "scores": self.scores,
             "probabilities": self.probabilities,
-        }[metric.takes]
-        return None if outputs is None else float(metric.function(self.true, outputs))
+        }
+        outputs = inputs[metric.takes]
+        if outputs is None:
+            return None
+        value = metric.function(self.true, outputs)
+        return float(value)
 
 
 def metric_columns(
@@ -330,16 +341,20 @@ def metric_columns(
     at once.
     """
     columns: dict[str, list[Any]] = {metric.name: [] for metric in metrics}
-    of_counts = [metric for metric in metrics if metric.takes == "counts"]
+    metrics_of_counts = [metric for metric in metrics if metric.takes == "counts"]
     counts_by_classes: defaultdict[int, _CountsByRow] = defaultdict(dict)
+    # The predictions of a cell are read and dropped before those of the next one.
     for row, cell in enumerate(stored):
         for metric in metrics:
             value = _value_alone(cell, metric)
             columns[metric.name].append(value)
-        if of_counts and cell is not None and cell.n_classes and cell.learnt is None:
-            counts_by_classes[cell.n_classes][row] = cell.counts
-    for counts in counts_by_classes.values():
-        _add_metrics_of_counts(columns, of_counts, counts)
+        if not metrics_of_counts or cell is None or cell.learnt is not None:
+            continue
+        if cell.n_classes:
+            counts_of_rows = counts_by_classes[cell.n_classes]
+            counts_of_rows[row] = cell.counts
+    for counts_of_rows in counts_by_classes.values():
+        _add_metrics_of_counts(columns, metrics_of_counts, counts_of_rows)
     return columns
 
 
@@ -347,11 +362,12 @@ def _add_metrics_of_counts(
     columns: Mapping[str, list[Any]], metrics: Sequence[Metric], counts: _CountsByRow
 ) -> None:
     """Set the metrics of cells with one number of classes, whose counts are given by row."""
-    stacked = np.array(list(counts.values()))
+    matrices = list(counts.values())
+    stacked = np.array(matrices)
     for metric in metrics:
         column = columns[metric.name]
-        values = metric.function(stacked).tolist()
-        for row, value in zip(counts, values, strict=True):
+        values = metric.function(stacked)
+        for row, value in zip(counts, values.tolist(), strict=True):
             column[row] = value
 
 

@@ -10,7 +10,6 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import nullcontext
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
-from itertools import chain
 from typing import Literal
 
 from elmbench.errors import ElmbenchError
@@ -110,12 +109,12 @@ class Estimates:
     def note(self, key: str, seconds: float) -> None:
         """Record the duration of a task."""
         group = self._groups[key]
-        for name in (group, group[:2]):
+        kind_and_model = group[:2]
+        for name in (group, kind_and_model):
             actual, formula = self._durations.get(name, (0.0, 0.0))
-            self._durations[name] = (
-                actual + max(seconds, _LEAST),
-                formula + self.formula[key],
-            )
+            actual += max(seconds, _LEAST)
+            formula += self.formula[key]
+            self._durations[name] = (actual, formula)
 
     def seconds(self, key: str) -> float | None:
         """Return the estimated seconds of a task: by its formula, corrected by the ended tasks of
@@ -125,11 +124,14 @@ class Estimates:
         """
         group = self._groups[key]
         seconds = self.formula[key]
-        for name in (group, group[:2]):
+        kind_and_model = group[:2]
+        for name in (group, kind_and_model):
             if name in self._durations:
                 actual, formula = self._durations[name]
                 return seconds * actual / formula
-        return None if group in self._unknown else seconds
+        if group in self._unknown:
+            return None
+        return seconds
 
     def remaining(
         self, waiting: Iterable[str], running: Mapping[str, float], workers: int
@@ -140,13 +142,18 @@ class Estimates:
         `waiting`: keys of tasks that have not begun. `running`: seconds since their start, by
         key. `workers`: their number; if there is none yet, the seconds are those of one.
         """
+        spent_by_key = dict.fromkeys(waiting, 0.0)
+        spent_by_key.update(running)
         total = 0.0
         is_complete = True
-        for key, spent in chain(((key, 0.0) for key in waiting), running.items()):
+        for key, spent in spent_by_key.items():
             seconds = self.seconds(key)
-            total += max((seconds or 0.0) - spent, _OVERDUE * spent)
-            is_complete = is_complete and seconds is not None
-        return total / max(workers, 1), is_complete
+            if seconds is None:
+                is_complete = False
+                seconds = 0.0
+            total += max(seconds - spent, _OVERDUE * spent)
+        n_workers = max(workers, 1)
+        return total / n_workers, is_complete
 
 
 def _limited_seconds(task: Task, limits: Limits) -> float:
@@ -240,21 +247,24 @@ class Run:
         inputs = {name: self.store.result(name) or {} for name in task.needs}
         self.on_event(Event("start", task))
         if task.immediate:
-            result = attempt(task, inputs, Context(self.settings.data_dir))
+            context = Context(self.settings.data_dir)
+            result = attempt(task, inputs, context)
             self._finish(task, Answer(result))
             return
         self._take_idle_worker(task)
-        limits = self.limits[task.key].narrower(self._remaining_limits())
+        time_left = self._remaining_limits()
+        limits = self.limits[task.key].narrower(time_left)
         future = executor.submit(task, inputs, limits)
         self._running[future] = task
 
     def _take_idle_worker(self, task: Task) -> None:
         """Remove the idle worker that takes this task: one that has run its code, or the last."""
-        if self._idle_codes:
-            code = task.outside_code
-            self._idle_codes.remove(
-                code if code in self._idle_codes else self._idle_codes[-1]
-            )
+        if not self._idle_codes:
+            return
+        code = task.outside_code
+        if code not in self._idle_codes:
+            code = self._idle_codes[-1]
+        self._idle_codes.remove(code)
 
     def _remaining_limits(self) -> Limits:
         """Return the limits that the end of the run sets."""
@@ -274,8 +284,10 @@ class Run:
 
     def _finish(self, task: Task, answer: Answer) -> None:
         """Store the answer to a task and release the tasks that depend on it."""
-        if answer.result["status"] == "timeout" and self._is_over():
-            self.on_event(Event("end", task))  # stopped, and not at a limit of its own
+        is_timeout = answer.result["status"] == "timeout"
+        # A task that the end of the run has stopped did not reach a limit of its own.
+        if is_timeout and self._is_over():
+            self.on_event(Event("end", task))
             return
         self._put(task, answer)
         if not task.immediate:
@@ -291,11 +303,10 @@ class Run:
 
     def _put(self, task: Task, answer: Answer) -> None:
         """Store the answer to a task."""
-        environment = (
-            self.store.put_environment(dict(answer.environment))
-            if answer.environment
-            else self._environment
-        )
+        environment = self._environment
+        if answer.environment:
+            description = dict(answer.environment)
+            environment = self.store.put_environment(description)
         self.store.put(task, answer.result, environment, answer.seconds)
 
 
@@ -321,10 +332,12 @@ class WorkQueue:
         #: The duration of each task together with the longest chain that depends on it.
         self._lengths = dict.fromkeys(graph, 0.0)
         if seconds is not None:
-            for key in reversed(graph):  # what depends on a task follows it
+            # A task follows the tasks that it needs.
+            for key, needs in reversed(graph.items()):
                 self._lengths[key] += seconds[key]
-                for need in graph[key]:
-                    self._lengths[need] = max(self._lengths[need], self._lengths[key])
+                length = self._lengths[key]
+                for need in needs:
+                    self._lengths[need] = max(self._lengths[need], length)
         self._sorter = TopologicalSorter(graph)
         self._sorter.prepare()
         self.mark_done = self._sorter.done
@@ -343,15 +356,21 @@ class WorkQueue:
         it, because they may release such tasks.
         """
         for key in self._sorter.get_ready():
-            task = self._tasks[key]
-            code = None if task.immediate else task.outside_code
-            entry = -self._lengths[key], self._number[key], key
-            heapq.heappush(self._ready.setdefault(code, []), entry)
+            self._add_ready(key)
         heaps = {code: heap for code, heap in self._ready.items() if heap}
         if not heaps:
             return None
-        first = min(heaps, key=lambda code: heaps[code][0])
-        code = next(
-            (code for code in (None, *reversed(idle_codes)) if code in heaps), first
-        )
-        return heapq.heappop(heaps[code])[2]
+        preferred_codes = [None, *reversed(idle_codes)]
+        matching = [heaps[code] for code in preferred_codes if code in heaps]
+        # Heaps compare by their first entries.
+        heap = matching[0] if matching else min(heaps.values())
+        _, _, next_key = heapq.heappop(heap)
+        return next_key
+
+    def _add_ready(self, key: str) -> None:
+        """Add a task that can start to the heap of its code."""
+        task = self._tasks[key]
+        code = None if task.immediate else task.outside_code
+        heap = self._ready.setdefault(code, [])
+        entry = (-self._lengths[key], self._number[key], key)
+        heapq.heappush(heap, entry)

@@ -102,9 +102,13 @@ class _Result(_Form):
 
     @model_validator(mode="after")
     def _has_plausible_classes(self) -> Self:
-        n_classes = self.predictions.classes if self.predictions is not None else None
-        n_rows = (self.n_train or 0) + (self.n_test or 0)
-        if n_classes is not None and n_classes > max(_MOST_ABSENT_CLASSES, n_rows):
+        if self.predictions is None or self.predictions.classes is None:
+            return self
+        n_train = self.n_train or 0
+        n_test = self.n_test or 0
+        n_rows = n_train + n_test
+        most_classes = max(_MOST_ABSENT_CLASSES, n_rows)
+        if self.predictions.classes > most_classes:
             raise ValueError(f"expected at most {n_rows} classes")
         return self
 
@@ -202,14 +206,23 @@ def content_of_line(line: bytes) -> Any:
         if isinstance(record, _Request):
             _check_cells(record.cells)
         if isinstance(record, _StoredTask):
-            if record.unit.kind == FIT_KIND and record.result.status == "ok":
-                _check_fit(_Fit.model_validate(content["unit"]), record.result)
-            if record.result.predictions is not None:
-                _check_predictions(content["result"])
+            _check_task(record, content)
     # A ValidationError is a ValueError.
     except (ValueError, KeyError, RecursionError, TypeError, ElmbenchError):
         return None
     return content
+
+
+def _check_task(record: _StoredTask, content: Any) -> None:
+    """Raise ValueError or ElmbenchError if the predictions of a task are missing or cannot be
+    used.
+    """
+    result = record.result
+    if record.unit.kind == FIT_KIND and result.status == "ok":
+        fit = _Fit.model_validate(content["unit"])
+        _check_fit(fit, result)
+    if result.predictions is not None:
+        _check_predictions(content["result"])
 
 
 def _check_cells(cells: list[list[Any]]) -> None:
@@ -217,8 +230,11 @@ def _check_cells(cells: list[list[Any]]) -> None:
     positions = {tuple(values[:6]) for values in cells}
     if len(positions) != len(cells):
         raise ValueError("expected distinct cells")
+    names = list(_Cell.model_fields)
     for values in cells:
-        _Cell.model_validate(dict(zip(_Cell.model_fields, values, strict=False)))
+        # Earlier versions stored further values at the end.
+        by_name = dict(zip(names, values, strict=False))
+        _Cell.model_validate(by_name)
 
 
 def _check_fit(fit: _Fit, result: _Result) -> None:
@@ -227,12 +243,19 @@ def _check_fit(fit: _Fit, result: _Result) -> None:
     """
     if result.predictions is None:
         raise ValueError("expected the predictions of a fit")
-    if (result.predictions.classes is None) != (fit.task == "regression"):
+    has_values = result.predictions.classes is None
+    is_regression = fit.task == "regression"
+    if has_values != is_regression:
         raise ValueError(f"expected the predictions of a {fit.task}")
     split = fit.protocol.outer
-    for planned, size in ((split.train, result.n_train), (split.test, result.n_test)):
-        if isinstance(planned, int) and planned != size:
-            raise ValueError(f"expected {planned} rows, found {size}")
+    _check_size(split.train, result.n_train)
+    _check_size(split.test, result.n_test)
+
+
+def _check_size(planned: Any, size: float | None) -> None:
+    """Raise ValueError if a part of a split does not have the planned number of rows."""
+    if isinstance(planned, int) and planned != size:
+        raise ValueError(f"expected {planned} rows, found {size}")
 
 
 def _check_predictions(result: dict[str, Any]) -> None:
@@ -240,6 +263,6 @@ def _check_predictions(result: dict[str, Any]) -> None:
     from elmbench.evaluation.stored_predictions import StoredPredictions
 
     n_test = result.get("n_test")
-    StoredPredictions(
-        result["predictions"], None if n_test is None else int(n_test)
-    ).check()
+    n_rows = None if n_test is None else int(n_test)
+    stored = StoredPredictions(result["predictions"], n_rows)
+    stored.check()

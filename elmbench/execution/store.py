@@ -186,20 +186,24 @@ class Store:
 
         Raises WriteError if it cannot be written; the log is unchanged then.
         """
-        body = f"{name} {json.dumps(content, sort_keys=True, allow_nan=True)}".encode()
-        line = hashlib.sha256(body).hexdigest().encode() + b" " + body + b"\n"
+        line = _line_of(name, content)
+        n_bytes = len(line)
         path = self._path or self._open()
         start = self._read.get(path.name, 0)
-        written = 0
+        n_written = 0
         try:
-            while written < len(line):
-                written += os.write(self._descriptor, line[written:])
+            while n_written < n_bytes:
+                rest = line[n_written:]
+                n_written += os.write(self._descriptor, rest)
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._descriptor, start)
             raise cannot_write(path, error) from error
-        insort(self._lines.setdefault(name, []), (path.name, start, len(line) - 1))
-        self._read[path.name] = start + len(line)
+        # The end of the line is no part of the record.
+        location = (path.name, start, n_bytes - 1)
+        locations = self._lines.setdefault(name, [])
+        insort(locations, location)
+        self._read[path.name] = start + n_bytes
 
     def _open(self) -> Path:
         """Create a log file of this process with the next free number."""
@@ -347,7 +351,8 @@ class Store:
         cells = list(cells)
         previous = {_position(cell): cell for cell in self.cells(profile, experiment)}
         updated = _merge({} if whole else previous, cells)
-        if updated == previous and self.commands(profile, experiment)[-1:] == [command]:
+        last_commands = self.commands(profile, experiment)[-1:]
+        if updated == previous and last_commands == [command]:
             return
         content: dict[str, Any] = {
             "command": command,
@@ -385,15 +390,23 @@ def _number_of_fits(task: Task) -> int | None:
     return fits if 0 <= fits < 2**63 else None
 
 
+def _line_of(name: str, content: Any) -> bytes:
+    """Return the line of a record: the hash of the rest, the name, and the content as JSON."""
+    text = json.dumps(content, sort_keys=True, allow_nan=True)
+    body = f"{name} {text}".encode()
+    digest = hashlib.sha256(body).hexdigest()
+    return digest.encode() + b" " + body + b"\n"
+
+
 def _name_of(line: bytes) -> str | None:
     """Return the name of a record; None if its hash does not match, or no record has such a
     name.
     """
+    written_hash = line[:_HASH]
     body = line[_HASH + 1 :]
-    if (
-        line[_HASH : _HASH + 1] != b" "
-        or hashlib.sha256(body).hexdigest().encode() != line[:_HASH]
-    ):
+    actual_hash = hashlib.sha256(body).hexdigest()
+    has_separator = line[_HASH : _HASH + 1] == b" "
+    if not has_separator or actual_hash.encode() != written_hash:
         return None
     with contextlib.suppress(UnicodeDecodeError):
         name = body.split(b" ", 1)[0].decode()
@@ -405,19 +418,22 @@ def _merge(
     present: dict[tuple[Any, ...], Cell], cells: Iterable[Cell]
 ) -> dict[tuple[Any, ...], Cell]:
     """Return the cells of a table, by position, with those of a new request."""
-    # Cells whose data are missing now may have results from before; these stay.
-    cells = [
-        cell for cell in cells if not (cell.unavailable and _position(cell) in present)
-    ]
-    current = {_entry(cell): cell.family for cell in cells if not cell.unavailable}
-    datasets = {cell.dataset for cell in cells if not cell.unavailable}
-    others = {
-        position: cell
-        for position, cell in present.items()
-        if current.get(_entry(cell), cell.family) == cell.family
-        and not (cell.unavailable and cell.dataset in datasets)
-    }
-    return others | {_position(cell): cell for cell in cells}
+    requested = {_position(cell): cell for cell in cells}
+    available = [cell for cell in requested.values() if not cell.unavailable]
+    families = {_entry(cell): cell.family for cell in available}
+    datasets = {cell.dataset for cell in available}
+    merged = {}
+    for position, cell in present.items():
+        current_family = families.get(_entry(cell), cell.family)
+        is_outdated = current_family != cell.family
+        has_data_now = bool(cell.unavailable) and cell.dataset in datasets
+        if not is_outdated and not has_data_now:
+            merged[position] = cell
+    for position, cell in requested.items():
+        # Cells whose data are missing now may have results from before; these stay.
+        if not cell.unavailable or position not in present:
+            merged[position] = cell
+    return merged
 
 
 def _entry(cell: Cell) -> tuple[str, ...]:

@@ -201,12 +201,19 @@ def _site_folders() -> tuple[Path, ...]:
     --target`; the working folder is the user's own in any case.
     """
     folders = [*site.getsitepackages(), site.getusersitepackages()]
-    working_folder = Path(os.path.realpath(os.curdir))
-    for folder in map(Path, sys.path):
-        is_own = Path(os.path.realpath(folder)) == working_folder
-        if not is_own and next(folder.glob("*.dist-info"), None) is not None:
-            folders.append(str(folder))
-    return tuple(Path(os.path.realpath(folder)) for folder in folders)
+    working_folder = os.path.realpath(os.curdir)
+    for folder in sys.path:
+        is_own = os.path.realpath(folder) == working_folder
+        if not is_own and _has_distributions(Path(folder)):
+            folders.append(folder)
+    real_folders = map(os.path.realpath, folders)
+    return tuple(map(Path, real_folders))
+
+
+def _has_distributions(folder: Path) -> bool:
+    """Return True if packages are installed in a folder."""
+    distributions = folder.glob("*.dist-info")
+    return next(distributions, None) is not None
 
 
 def _is_installed(path: Path) -> bool:

@@ -37,21 +37,22 @@ def seed_has_effect(estimator: Any, searched: tuple[str, ...] = ()) -> bool:
     if not hasattr(estimator, "get_params"):
         return True
     params = estimator.get_params()
-    seeds = [name for name in params if name.rpartition("__")[2] == "random_state"]
-    return any(_has_effect(seed, estimator, params, searched) for seed in seeds)
+    for name in params:
+        step, separator, parameter = name.rpartition("__")
+        if parameter != "random_state":
+            continue
+        owner = params[step] if step else estimator
+        rule = _rule_of(owner)
+        if rule is None:
+            return True
+        deciding = f"{step}{separator}{rule.parameter}"
+        if deciding in searched or params[deciding] in rule.values:
+            return True
+    return False
 
 
-def _has_effect(
-    seed: str,
-    estimator: Any,
-    params: dict[str, Any],
-    searched: tuple[str, ...],
-) -> bool:
-    """Return True unless a rule says that one seed has no effect."""
-    step, separator, _ = seed.rpartition("__")
-    owner = params[step] if step else estimator
-    rule = SEED_RULES.get(type(owner).__name__)
-    if rule is None or not type(owner).__module__.startswith("sklearn."):
-        return True
-    deciding = f"{step}{separator}{rule.parameter}"
-    return deciding in searched or params[deciding] in rule.values
+def _rule_of(owner: Any) -> SeedRule | None:
+    """Return the rule for the seed of an estimator; None if its seed always counts."""
+    owner_class = type(owner)
+    is_of_scikit_learn = owner_class.__module__.startswith("sklearn.")
+    return SEED_RULES.get(owner_class.__name__) if is_of_scikit_learn else None

@@ -235,14 +235,19 @@ class FoldTask(Task):
         The seed does not depend on the grid or the reading, so these are compared on the same
         random nodes.
         """
-        factory = find_model(self.model.name).factory(self.outer_fold.task)
+        entry = find_model(self.model.name)
+        factory = entry.factory(self.outer_fold.task)
         names = parameter_names(factory)
         if names is None:
-            params = merge_parameters(chosen=chosen, fixed=self.params)
-        else:
-            params = merge_parameters(seed=self.seed, chosen=chosen, fixed=self.params)
-            params = {name: value for name, value in params.items() if name in names}
-        return factory, params
+            # A seed might not be accepted.
+            return factory, merge_parameters(chosen=chosen, fixed=self.params)
+        params = merge_parameters(
+            seed=self.seed,
+            chosen=chosen,
+            fixed=self.params,
+        )
+        accepted = {name: value for name, value in params.items() if name in names}
+        return factory, accepted
 
     @property
     def seed(self) -> dict[str, int]:

@@ -112,40 +112,50 @@ class Correlation(Task):
         check_two_classes(
             data.name, labels_of(data), "take the data set out of the experiment"
         )
-        X = scaled_inputs(
-            self.dataset, context.data_dir, self.protocol.scale, np.arange(len(data.y))
-        )
+        all_rows = np.arange(len(data.y))
+        X = scaled_inputs(self.dataset, context.data_dir, self.protocol.scale, all_rows)
+        is_positive = data.y > 0
         sizes: Any = self.grid.values["n_hidden"]
         key = (data.name, self.run_number, self.model.stream)
-        drawn = generator("operators", *key).normal(
-            size=(max(sizes), self.draws["operators"])
-        )
-        operators = [unit_columns(drawn, size) for size in sizes]
-        pairs: list[list[tuple[Any, Any]]] = [[] for _ in sizes]
+        operators = self._operators(sizes, key)
+        # The divergences and leading terms of each size, a part for each projection.
+        divergences: dict[int, list[Any]] = {size: [] for size in sizes}
+        terms: dict[int, list[Any]] = {size: [] for size in sizes}
         for projection in range(self.draws["projections"]):
-            random_state = check_random_state(
-                integer_seed("projection", *key, projection)
-            )
+            seed = integer_seed("projection", *key, projection)
+            random_state = check_random_state(seed)
             nodes = draw_hidden_nodes(max(sizes), X.shape[1], random_state, 0.0, 1.0)
-            projected = projected_classes(
-                X, data.y > 0, *nodes, self.params["activation"], operators
+            all_means, all_variances = projected_classes(
+                X, is_positive, *nodes, self.params["activation"], operators
             )
-            for i, (means, variances) in enumerate(zip(*projected, strict=True)):
+            for size, means, variances in zip(
+                sizes, all_means, all_variances, strict=True
+            ):
                 divergence = gaussian_divergence(means, variances, self.dcs)
-                pairs[i].append((divergence, leading_term(means, variances)))
+                divergences[size].append(divergence)
+                term = leading_term(means, variances)
+                terms[size].append(term)
         values = {}
         undefined = []
-        for size, pairs_of_size in zip(sizes, pairs, strict=True):
-            divergences, terms = map(np.concatenate, zip(*pairs_of_size, strict=True))
-            correlation = spearman(divergences, terms)
-            values[Measure.at("spearman", "n_hidden", size).column] = correlation
+        for size in sizes:
+            all_divergences = np.concatenate(divergences[size])
+            all_terms = np.concatenate(terms[size])
+            correlation = spearman(all_divergences, all_terms)
+            measure = Measure.at("spearman", "n_hidden", size)
+            values[measure.column] = correlation
             if np.isnan(correlation):
                 undefined.append(f"h={size}")
         if undefined:
-            warnings.warn(
-                NOTHING_VARIES.format(", ".join(undefined)), UserWarning, stacklevel=2
-            )
+            message = NOTHING_VARIES.format(", ".join(undefined))
+            warnings.warn(message, UserWarning, stacklevel=2)
         return {"params": self.params | self.draws, "measured": values, "n_test": None}
+
+    def _operators(self, sizes: Any, key: tuple[Any, ...]) -> list[NDArray[np.float64]]:
+        """Draw the linear operators of the largest layer, and return their parts for each size."""
+        random = generator("operators", *key)
+        n_operators = self.draws["operators"]
+        drawn = random.normal(size=(max(sizes), n_operators))
+        return [unit_columns(drawn, size) for size in sizes]
 
 
 def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
@@ -153,11 +163,14 @@ def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     side does not vary.
     """
     missing = np.isnan(x) | np.isnan(y)
-    x_ranks = rankdata(x[~missing])
-    y_ranks = rankdata(y[~missing])
-    if not len(x_ranks):
+    present = ~missing
+    if not present.any():
         return math.nan
-    if np.ptp(x_ranks) == 0 or np.ptp(y_ranks) == 0:
+    x_ranks = rankdata(x[present])
+    y_ranks = rankdata(y[present])
+    x_varies = np.ptp(x_ranks) > 0
+    y_varies = np.ptp(y_ranks) > 0
+    if not (x_varies and y_varies):
         return math.nan
     correlations = np.corrcoef(x_ranks, y_ranks)
     return float(correlations[0, 1])

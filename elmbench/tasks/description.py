@@ -46,17 +46,21 @@ class Description(Task):
         """
         data = load_rows(self.dataset, context.data_dir)
         n_rows, n_features = data.X.shape
-        facts = {"features": int(n_features), "instances": int(n_rows)}
-        facts |= _class_facts(data)
-        facts |= self._part_sizes(data)
+        facts = {
+            "features": int(n_features),
+            "instances": int(n_rows),
+            **_class_facts(data),
+            **self._part_sizes(data),
+        }
         return {"measured": facts, "notes": list(data.notes)}
 
     def _part_sizes(self, data: "Dataset") -> dict[str, int]:
         """Return the numbers of training and test rows; empty without a split."""
         if self.outer is not None:
             split = split_of_rows(self.dataset, self.outer, len(data.y))
-            first = outer_parts(data, split, 0)[0]
-            return dict(zip(PARTS, map(len, first), strict=True))
+            folds = outer_parts(data, split, 0)
+            sizes = map(len, folds[0])
+            return dict(zip(PARTS, sizes, strict=True))
         if data.splits is None:
             return {}
         return {part: len(rows) for part, rows in data.splits.items()}

@@ -87,9 +87,10 @@ def _join(parts: Sequence[Fitted]) -> Fitted:
     """Return fits to several folds as one: all predictions, with mean times and sizes."""
     sizes = [part.n_units for part in parts if part.n_units is not None]
     conditions = [part.condition for part in parts if part.condition is not None]
+    predictions = join_predictions([part.predictions for part in parts])
     return replace(
         parts[0],
-        predictions=join_predictions([part.predictions for part in parts]),
+        predictions=predictions,
         fit_seconds=fmean(part.fit_seconds for part in parts),
         predict_seconds=fmean(part.predict_seconds for part in parts),
         n_units=round(fmean(sizes)) if sizes else None,
@@ -156,11 +157,13 @@ class Fit(FoldTask):
         """Return the rough duration of the fit to some training rows, and of the predictions."""
         n_fits = 1.2 * self.number_of_fits
         fit_seconds = n_fits * self.fit_seconds(n_train)
-        prediction = find_model(self.model.name).prediction_cost
-        if prediction is None:
+        prediction_cost = find_model(self.model.name).prediction_cost
+        if prediction_cost is None:
             return fit_seconds
-        operations = prediction(n_train, self._n_predicted, self.data.n_features)
-        return fit_seconds + operations / RATE
+        n_features = self.data.n_features
+        operations = prediction_cost(n_train, self._n_predicted, n_features)
+        prediction_seconds = operations / RATE
+        return fit_seconds + prediction_seconds
 
     @property
     def _n_predicted(self) -> int:

@@ -118,9 +118,10 @@ class TrainingTask(GridTask):
 
     def rows_of(self, data: FoldData) -> Indices | slice:
         """Return the training rows to use."""
+        y = data.y_train
         n_used = self.tune_rows
-        if n_used is None or n_used >= len(data.y_train):
+        if n_used is None or n_used >= len(y):
             return slice(None)
         is_classification = data.labels is not None
-        key = ("tune", *self.outer_fold.seed_key)
-        return stratified_rows(data.y_train, n_used, is_classification, *key)
+        seed_key = self.outer_fold.seed_key
+        return stratified_rows(y, n_used, is_classification, "tune", *seed_key)

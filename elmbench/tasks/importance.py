@@ -54,10 +54,16 @@ class Importance(Fit):
             row_of_input = rows[:, sources]
             X = np.take_along_axis(data.X_test, row_of_input, axis=0)
             outputs = outputs_for(metric, estimator, X, data.labels)
-            scores = FoldScores(metric, data.in_units(y), data.labels, n_candidates=1)
-            scores.add(0, data.in_units(outputs))
-            scores.finish()
-            return float(scores.scores[0])
+            fold = FoldScores(
+                metric=metric,
+                y=data.in_units(y),
+                labels=data.labels,
+                n_candidates=1,
+            )
+            fold.add(0, data.in_units(outputs))
+            fold.finish()
+            (score_of_model,) = fold.scores
+            return float(score_of_model)
 
         # Numbers of rows are shuffled, so that all inputs of a column of words or dates move
         # together.

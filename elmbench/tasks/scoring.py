@@ -48,11 +48,10 @@ class GridProblem(CandidateProblem):
         """Yield the real values that decide the labels, of shape (n_test,) for two classes; see
         `outputs`.
         """
-        if hasattr(self.factory, "project_grid") or hasattr(self.factory, "project"):
-            return self._evaluations("project_grid", lambda model, X: model.project(X))
-        return self._evaluations(
-            "decision_grid", lambda model, X: model.decision_function(X)
-        )
+        has_projections = hasattr(self.factory, "project")
+        if has_projections or hasattr(self.factory, "project_grid"):
+            return self._evaluations("project_grid", _project)
+        return self._evaluations("decision_grid", _decide)
 
     def outputs(self, metric: Metric) -> Iterator[Evaluated]:
         """Yield the outputs that a metric takes, of every candidate for the test rows of every
@@ -90,9 +89,11 @@ class GridProblem(CandidateProblem):
     def _has_all_classes(self) -> bool:
         """Return True if the training rows of every fold have all classes."""
         n_classes = len(self.labels or ())
-        return all(
-            len(np.unique(self.y[train])) == n_classes for train, _ in self.folds
-        )
+        for train, _ in self.folds:
+            present = np.unique(self.y[train])
+            if len(present) != n_classes:
+                return False
+        return True
 
     def calibrates(self, metric: Metric) -> bool:
         """Return True if a metric takes probabilities, and the model has only decision values."""
@@ -139,6 +140,16 @@ class GridProblem(CandidateProblem):
                 params=self.parameters_of(candidate),
                 limit=self.context.memory_limit,
             )
+
+
+def _project(model: Any, X: Any) -> Any:
+    """Return the projections of a fitted model."""
+    return model.project(X)
+
+
+def _decide(model: Any, X: Any) -> Any:
+    """Return the decision values of a fitted model."""
+    return model.decision_function(X)
 
 
 def grid_scores(

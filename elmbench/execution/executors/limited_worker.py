@@ -196,11 +196,15 @@ class _WorkerProcess:
         """
         if not self.lives() or self.outside_code not in ("", needed.outside_code):
             return False
-        if self.loaded not in (Load(), needed) and descendant_ids(self.number):
+        has_other_load = self.loaded not in (Load(), needed)
+        if has_other_load and descendant_ids(self.number):
             return False
-        if limit is not None and self.held > limit // 2:
-            self.held = held_bytes(self.number, limit // 2)
-        return limit is None or self.held <= limit // 2
+        if limit is None:
+            return True
+        half = limit // 2
+        if self.held > half:
+            self.held = held_bytes(self.number, half)
+        return self.held <= half
 
     def _result(self, answer: Future[Any]) -> Any:
         """Return the answer of the worker process; raise `_Ended` if it died or failed."""
