@@ -137,11 +137,15 @@ class CandidateProblem:
 
     def _fit(self, candidate: dict[str, Any], train: Indices) -> Any:
         """Return the model of a candidate, fitted to some rows, whose copies end with this call."""
-        model = self.make(candidate)
-        weights = None if self.weights is None else self.weights[train]
-        rows = self.take(self.X, train)
-        targets = self.take(self.y, train)
-        return fit_model(model, rows, targets, weights)
+        weights = self.weights
+        if weights is not None:
+            weights = weights[train]
+        return fit_model(
+            model=self.make(candidate),
+            X=self.take(self.X, train),
+            y=self.take(self.y, train),
+            weights=weights,
+        )
 
     def _report(self, failures: dict[int, Exception]) -> None:
         """Raise the first failure if all candidates fail, else warn of them."""

@@ -3,7 +3,9 @@ block.
 """
 
 import warnings
-from typing import Any, ClassVar
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgWarning, pinvh
@@ -27,6 +29,27 @@ DEPENDENT = (
 )
 
 
+class _Block(NamedTuple):
+    """Successive rows, their targets and their scale."""
+
+    X: Rows
+    T: Array
+    scale: Array | None
+
+
+def _blocks(
+    X: Rows, T: Array, scale: Array | None, edges: Iterable[int]
+) -> Iterator[_Block]:
+    """Yield the rows between successive edges."""
+    for start, stop in pairwise(edges):
+        rows = slice(start, stop)
+        yield _Block(
+            X=X[rows],
+            T=T[rows],
+            scale=None if scale is None else scale[rows],
+        )
+
+
 @estimator
 class _OSELM(HiddenNodesMixin):
     """OS-ELM, for targets in columns."""
@@ -43,12 +66,9 @@ class _OSELM(HiddenNodesMixin):
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         self._start(X, T)
-        first_block = slice(self.initial_batch)
-        later_rows = slice(self.initial_batch, None)
-        for rows in (first_block, later_rows):
-            targets = T[rows]
-            block_scale = None if scale is None else scale[rows]
-            self._update(X[rows], targets, block_scale)
+        edges = [0, self.initial_batch, X.shape[0]]
+        for block in _blocks(X, T, scale, edges):
+            self._update(block.X, block.T, block.scale)
 
     def _start(self, X: Rows, T: Array) -> None:
         """Draw the hidden nodes, and set the state of a model without rows."""
@@ -69,10 +89,14 @@ class _OSELM(HiddenNodesMixin):
         if n_rows == 0:
             return
         T = scaled_rows(T, scale)
-        if self.start != "ridge" and self.n_seen_ < self.initial_batch:
-            self._extend_first_block(scaled_rows(self._hidden(X), scale), T)
-        elif self.n_seen_ == 0:
-            self._learn_first_block(scaled_rows(self._hidden(X), scale), T)
+        grows = self.start != "ridge" and self.n_seen_ < self.initial_batch
+        if grows or self.n_seen_ == 0:
+            node_outputs = self._hidden(X)
+            H = scaled_rows(node_outputs, scale)
+            if grows:
+                self._extend_first_block(H, T)
+            else:
+                self._learn_first_block(H, T)
         else:
             self._learn_later_rows(X, T, scale)
         self.n_seen_ += n_rows
@@ -88,14 +112,11 @@ class _OSELM(HiddenNodesMixin):
         is_symmetric = self.start == "ridge"
         step = update_symmetric if is_symmetric else update_as_printed
         n_rows = X.shape[0]
-        for start in range(0, n_rows, self.batch_size):
-            stop = start + self.batch_size
-            rows = slice(start, stop)
-            targets = T[rows]
-            block_scale = None if scale is None else scale[rows]
-            node_outputs = self._hidden(X[rows])
-            H = scaled_rows(node_outputs, block_scale)
-            P, beta = step(self.P_, self.beta_, H, targets)
+        edges = [*range(0, n_rows, self.batch_size), n_rows]
+        for block in _blocks(X, T, scale, edges):
+            node_outputs = self._hidden(block.X)
+            H = scaled_rows(node_outputs, block.scale)
+            P, beta = step(self.P_, self.beta_, H, block.T)
             self.P_ = P
             self.beta_ = beta
 

@@ -1,6 +1,6 @@
 """The batch projection vector machine: hidden nodes along the singular directions of the data."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -81,9 +81,10 @@ class ProjectionClassifier(FamilyClassifier):
 
     def _node_spectrum(self, spectrum: Spectrum) -> Spectrum:
         """Return the spectrum of the hidden nodes: `n_hidden` at most, or those of theta."""
-        return spectrum.leading(
-            self.n_hidden or spectrum.node_count(self.theta, self.ratio)
-        )
+        n_nodes = self.n_hidden
+        if n_nodes is None:
+            n_nodes = spectrum.node_count(self.theta, self.ratio)
+        return spectrum.leading(n_nodes)
 
     def _solve(self, inputs: Array, T: Array) -> None:
         """Compute the output weights from the inputs of the nodes, of shape (n, L), and all
@@ -98,8 +99,9 @@ class ProjectionClassifier(FamilyClassifier):
 
     def _outputs(self, X: Rows) -> Array:
         """Return g(W (x - mean) + b)' beta for every row."""
-        H = project_rows(X, self.mean_, self.weights_, self.biases_)
-        return ACTIVATIONS[self._activation](H) @ self.beta_
+        inputs = project_rows(X, self.mean_, self.weights_, self.biases_)
+        activate = ACTIVATIONS[self._activation]
+        return activate(inputs) @ self.beta_
 
 
 def centred_decomposition(X: Rows) -> tuple[Array, Spectrum, Array]:
@@ -205,15 +207,17 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
     def _fit(self, X: Rows, T: Array) -> None:
         self.mean_, spectrum, directions = centred_decomposition(X)
         self.singular_values_ = spectrum.values
-        self.weights_, self.biases_ = self._node_spectrum(spectrum).nodes(directions)
-        self._solve(project_rows(X, self.mean_, self.weights_, self.biases_), T)
+        nodes = self._node_spectrum(spectrum)
+        self.weights_, self.biases_ = nodes.nodes(directions)
+        inputs = project_rows(X, self.mean_, self.weights_, self.biases_)
+        self._solve(inputs, T)
 
     @classmethod
     def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Decompose the rows of a fold once; one QR decomposition serves all numbers of nodes of an
         activation.
         """
-        activations = {model.activation for model in grid.models}
+        models_by_activation = _group_by_activation(grid.models)
         for fold, (train, test) in enumerate(grid.folds):
             rows = grid.X[train]
             T, decode = grid.encode(train)
@@ -225,19 +229,23 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
             weights, biases = largest.nodes(directions)
             inputs = project_rows(rows, mean, weights, biases)
             test_inputs = project_rows(grid.X[test], mean, weights, biases)
-            for activation in activations:
-                # The numbers of the models that have the same nodes.
-                by_size: dict[int, list[int]] = {}
-                for number, model in enumerate(grid.models):
-                    if model.activation != activation:
-                        continue
-                    members = by_size.setdefault(sizes[number], [])
-                    members.append(number)
+            for activation, numbers in models_by_activation.items():
                 activate = ACTIVATIONS[activation]
                 test_outputs = activate(test_inputs.copy())
-                solutions = least_squares(inputs, activation, T, sorted(by_size))
+                distinct_sizes = sorted({sizes[number] for number in numbers})
+                solutions = least_squares(inputs, activation, T, distinct_sizes)
                 for size, beta, _ in solutions:
                     leading = test_outputs[:, :size]
                     outputs = leading @ beta
-                    groups = [by_size[size]]
-                    yield from grid.results(groups, fold, outputs, decode)
+                    # These models have the same nodes.
+                    group = [number for number in numbers if sizes[number] == size]
+                    yield from grid.results([group], fold, outputs, decode)
+
+
+def _group_by_activation(models: Sequence[Any]) -> dict[str, list[int]]:
+    """Return the numbers of the models with each activation."""
+    groups: dict[str, list[int]] = {}
+    for number, model in enumerate(models):
+        members = groups.setdefault(model.activation, [])
+        members.append(number)
+    return groups

@@ -120,12 +120,15 @@ class CentresMixin(PathMixin):
         centre_gammas = [gamma * factor for gamma in gammas]
 
         blocks = kernel_blocks(kernel, rows, centres, centre_gammas)
-        scale = largest._scale(grid.y[train])
-        equations = normal_equations(blocks, len(gammas), centres.shape[0], T, scale)
+        labels = grid.y[train]
+        scale = largest._scale(labels)
+        n_centres = centres.shape[0]
+        equations = normal_equations(blocks, len(gammas), n_centres, T, scale)
         networks = _solve_networks(models, gammas, equations, grid.solvers)
 
         outputs = _GroupOutputs(grid, decode)
-        test_blocks = kernel_blocks(kernel, grid.X[test], centres, centre_gammas)
+        probes = grid.X[test]
+        test_blocks = kernel_blocks(kernel, probes, centres, centre_gammas)
         for _, g, kernel_rows in test_blocks:
             for network in networks[g]:
                 outputs.add(network, kernel_rows)
@@ -158,11 +161,11 @@ class _GroupOutputs:
         bounds = network.output_bounds(kernel_rows)
         holds = self._grid.holds(outputs, n_ridges, bounds)
         parts = np.hsplit(outputs, n_ridges)
-        for (first, *_), part, accepted in zip(
-            network.groups, parts, holds, strict=True
-        ):
-            self._parts[first].append(self._decode(part))
-            if not accepted:
+        for group, part, is_accepted in zip(network.groups, parts, holds, strict=True):
+            first = group[0]
+            decoded = self._decode(part)
+            self._parts[first].append(decoded)
+            if not is_accepted:
                 self._doubtful.add(first)
 
     def of(self, group: list[int], fold: int) -> NDArray[Any]:
@@ -220,17 +223,9 @@ def _solve_networks(
     """
     first_gram, _ = equations[0]
     n_centres = len(first_gram)
-    # The numbers of the models with the same matrix, by ridge.
-    candidates: dict[tuple[int, int], dict[float, list[int]]] = {}
-    for i, model in models.items():
-        g = gammas.index(model.gamma)
-        size = min(model._size, n_centres)
-        ridge = 1.0 / float(model.C)
-        by_ridge = candidates.setdefault((g, size), {})
-        by_ridge.setdefault(ridge, []).append(i)
-
     networks: list[list[_SolvedNetwork]] = [[] for _ in gammas]
-    for (g, size), by_ridge in candidates.items():
+    groups_by_matrix = _group_by_matrix(models, gammas, n_centres)
+    for (g, size), by_ridge in groups_by_matrix.items():
         gram, moments = equations[g]
         leading_gram = gram[:size, :size]
         leading_moments = moments[:size]
@@ -240,6 +235,24 @@ def _solve_networks(
         network = _SolvedNetwork(beta=beta, groups=groups)
         networks[g].append(network)
     return networks
+
+
+def _group_by_matrix(
+    models: dict[int, Any], gammas: list[float], n_centres: int
+) -> dict[tuple[int, int], dict[float, list[int]]]:
+    """Return the numbers of the models with the same matrix, by ridge.
+
+    A matrix goes by the position of its `gamma` and its number of centres.
+    """
+    groups: dict[tuple[int, int], dict[float, list[int]]] = {}
+    for number, model in models.items():
+        position = gammas.index(model.gamma)
+        size = min(model._size, n_centres)
+        ridge = 1.0 / float(model.C)
+        by_ridge = groups.setdefault((position, size), {})
+        equal_models = by_ridge.setdefault(ridge, [])
+        equal_models.append(number)
+    return groups
 
 
 @estimator

@@ -87,15 +87,16 @@ def minimise(
         direction = -solution[:, 0]
         decrease = float(-current.gradient @ direction)
         is_noise = decrease <= current.value_error
+        trial = _Point(A, loss, ridge, current.z + direction)
         # Armijo's rule: half a step as long as the objective falls too little.
         step = 1.0
-        trial = _Point(A, loss, ridge, current.z + direction)
         while not is_noise and step > LEAST_STEP:
-            largest_value = current.value - ARMIJO * step * decrease
-            if not trial.value > largest_value:
+            sufficient_decrease = ARMIJO * step * decrease
+            if not trial.value > current.value - sufficient_decrease:
                 break
             step /= 2
-            trial = _Point(A, loss, ridge, current.z + step * direction)
+            shorter = step * direction
+            trial = _Point(A, loss, ridge, current.z + shorter)
         keeps_gradient = trial.length > current.length / 2
         is_worse = keeps_gradient if is_noise else trial.value > current.value
         if is_worse:

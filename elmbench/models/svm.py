@@ -140,35 +140,56 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
         If all dual coefficients stay below half of their bound, any larger C has the same fit,
         which is not repeated.
         """
-        for j, (train, test) in enumerate(grid.folds):
-            n_values = len(train) * (len(train) + len(test))
-            shares_kernel = 8 * n_values <= MOST_BYTES
-            groups = grid.group(
-                lambda model: (model.gamma, weight_key(model), model.max_iter)
-            )
+        groups = grid.group(
+            lambda model: (model.gamma, weight_key(model), model.max_iter)
+        )
+        for fold in range(len(grid.folds)):
             for members in groups:
-                rows = grid.X[train]
-                probes = grid.X[test]
-                if shares_kernel:
-                    _, first = members[0]
-                    kernel = Kernel(gamma=first.gamma)
-                    probes = kernel.matrix(probes, rows)
-                    rows = kernel.matrix(rows)
-                free = False
-                ascending = sorted(members, key=lambda member: member[1].C)
-                for i, model in ascending:
-                    if not free:
-                        machine = clone(model)
-                        machine.kernel = "precomputed" if shares_kernel else "rbf"
-                        machine.fit(rows, grid.y[train])
-                        output_of = getattr(machine, grid.output)
-                        outputs = output_of(probes)
-                        if grid.output == "decision_function":
-                            # `predict` takes the second class at zero.
-                            is_zero = outputs == 0.0
-                            outputs[is_zero] = np.finfo(np.float64).tiny
-                        half_bound = machine.C * machine.class_weight_.min() / 2
-                        largest = np.abs(machine.dual_coef_).max()
-                        free = largest < half_bound
-                    grid.solvers.update(machine.solvers_)
-                    yield i, j, outputs
+                yield from _group_path(grid, fold, members)
+
+
+def _group_path(
+    grid: CandidateGrid, fold: int, members: list[tuple[int, SVMClassifier]]
+) -> Iterator[tuple[int, int, NDArray[Any]]]:
+    """Yield the outputs of models that differ in C, given with their numbers, on one fold."""
+    train, test = grid.folds[fold]
+    rows = grid.X[train]
+    probes = grid.X[test]
+    labels = grid.y[train]
+    kernel_name = "rbf"
+    n_kernel_values = len(train) * (len(train) + len(test))
+    if 8 * n_kernel_values <= MOST_BYTES:
+        _, first = members[0]
+        kernel = Kernel(gamma=first.gamma)
+        probes = kernel.matrix(probes, rows)
+        rows = kernel.matrix(rows)
+        kernel_name = "precomputed"
+    is_final = False
+    for candidate, model in sorted(members, key=lambda member: member[1].C):
+        if not is_final:
+            machine = clone(model)
+            machine.kernel = kernel_name
+            machine.fit(rows, labels)
+            outputs = _outputs_of(machine, grid.output, probes)
+            is_final = _is_far_below_bound(machine)
+        grid.solvers.update(machine.solvers_)
+        yield candidate, fold, outputs
+
+
+def _outputs_of(machine: SVMClassifier, method: str, probes: Any) -> NDArray[Any]:
+    """Return the outputs of a method; a decision value of zero becomes the least positive number,
+    because `predict` takes the second class there.
+    """
+    output_of = getattr(machine, method)
+    outputs: NDArray[Any] = output_of(probes)
+    if method == "decision_function":
+        is_zero = outputs == 0.0
+        outputs[is_zero] = np.finfo(np.float64).tiny
+    return outputs
+
+
+def _is_far_below_bound(machine: SVMClassifier) -> bool:
+    """Return True if all dual coefficients stay below half of their bound."""
+    half_bound = machine.C * machine.class_weight_.min() / 2
+    largest = np.abs(machine.dual_coef_).max()
+    return bool(largest < half_bound)

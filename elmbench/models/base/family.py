@@ -306,7 +306,8 @@ class FamilyClassifier(ClassifierMixin, FamilyModel):
         rows, labels = self._validate_rows(X, y)
         check_classification_targets(labels)
         self.classes_ = np.unique(labels)
-        self._fit(rows, encode_classes(labels, self.classes_))
+        targets = encode_classes(labels, self.classes_)
+        self._fit(rows, targets)
         return self
 
     @available_if(lambda model: hasattr(model, "_update"))

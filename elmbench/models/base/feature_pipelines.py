@@ -88,7 +88,8 @@ def _group_by_features(pipelines: list[Pipeline], n_rows: int) -> list[list[int]
     groups: dict[str, list[int]] = {}
     for number, (features, _) in enumerate(pipelines):
         content = _content(features, n_rows)
-        groups.setdefault(content, []).append(number)
+        group = groups.setdefault(content, [])
+        group.append(number)
     return list(groups.values())
 
 

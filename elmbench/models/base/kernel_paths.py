@@ -123,7 +123,8 @@ def _group_candidates(
             groups[key] = _KernelGroup(kernel=kernel, scale=scale)
         group = groups[key]
         ridge = 1.0 / model.C
-        group.by_ridge.setdefault(ridge, []).append(i)
+        candidates = group.by_ridge.setdefault(ridge, [])
+        candidates.append(i)
     return list(groups.values())
 
 

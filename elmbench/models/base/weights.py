@@ -70,10 +70,14 @@ class RowWeightedClassifier(FamilyClassifier):
         rows, labels = self._validate_rows(X, y)
         check_classification_targets(labels)
         rows, labels, weights = _select_weighted(self, rows, labels, sample_weight)
-        weighted_labels = labels if weights is None else labels[weights > 0]
-        self.classes_ = np.unique(weighted_labels)
+        learnt_labels = labels
+        if weights is not None:
+            has_weight = weights > 0
+            learnt_labels = labels[has_weight]
+        self.classes_ = np.unique(learnt_labels)
         targets = encode_classes(labels, self.classes_)
-        self._fit(rows, targets, self._scale(labels, weights))
+        scale = self._scale(labels, weights)
+        self._fit(rows, targets, scale)
         return self
 
     def _scale(
@@ -154,10 +158,10 @@ class WeightedRegressor(FamilyRegressor):
         The squared error of a row counts `sample_weight` times, 1 by default: a weight of 2 repeats
         it, a weight of 0 leaves it out.
         """
-        rows, T, weights = _select_weighted(
-            self, *self._rows_and_columns(X, y), sample_weight
-        )
-        self._fit(rows, T, None if weights is None else np.sqrt(weights))
+        rows, targets = self._rows_and_columns(X, y)
+        rows, targets, weights = _select_weighted(self, rows, targets, sample_weight)
+        scale = None if weights is None else np.sqrt(weights)
+        self._fit(rows, targets, scale)
         return self
 
     def _scale(self, values: NDArray[Any], weights: Array | None = None) -> None:

@@ -148,7 +148,8 @@ def _layer_equations(
 ) -> tuple[Array, Array]:
     """Return H'H and H'T for the outputs H of the first nodes, from blocks of rows."""
     blocks = ((rows, 0, layer(X[rows])[:, :size]) for rows in layer_blocks(len(T)))
-    return normal_equations(blocks, 1, size, T, scale)[0]
+    (equations,) = normal_equations(blocks, 1, size, T, scale)
+    return equations
 
 
 def _leading_weights(
