@@ -266,9 +266,11 @@ def _unmasked(values: Any) -> Any:
     """Return the values of a program, with None in place of those that a masked array hides."""
     if not isinstance(values, np.ma.MaskedArray):
         return values
+    present = values.data
     if not np.ma.is_masked(values):
-        return values.data
-    return np.where(values.mask, np.array(None), values.data)
+        return present
+    missing = np.array(None)
+    return np.where(values.mask, missing, present)
 
 
 def _with_words_for_huge_integers(argument: str, values: Any) -> Any:

@@ -117,7 +117,8 @@ class _Race:
         """Compare all models on few rows, the promising ones on more, and then the others."""
         contenders: Sequence[str] = self.models
         for n_rows in self.steps:
-            contenders = _promising(self._compare(contenders, n_rows))
+            ranked = self._compare(contenders, n_rows)
+            contenders = _promising(ranked)
         if len(self.steps) > 1:
             # What has failed at the last step is not repeated.
             self.options = replace(self.options, retry=False)
@@ -269,7 +270,9 @@ def _ranks_of_means(cells: pd.DataFrame, metric: str) -> "pd.Series[float]":
 
 def _promising(ranked: Sequence[str]) -> Sequence[str]:
     """Return the better models of some, the best of which comes first."""
-    return ranked[: max(_LEAST_PROMISING, math.ceil(_PROMISING * len(ranked)))]
+    share = math.ceil(_PROMISING * len(ranked))
+    n_promising = max(_LEAST_PROMISING, share)
+    return ranked[:n_promising]
 
 
 def _by_model(run: PreparedRun) -> list[Cell]:

@@ -98,22 +98,28 @@ def fit_final(
     """
     ((resolved, _),) = run.tables
     (spec,) = resolved.datasets.values()
-    task = _fit_of(run, column or choose_best(results).model, spec)
+    column = column or choose_best(results).model
+    task = _fit_of(run, column, spec)
     fold = task.outer_fold
     data = load_rows(fold.dataset, None)
-    rows = np.arange(len(data.y)) if data.splits is None else data.splits["train"]
+    all_rows = np.arange(len(data.y))
+    stored_rows = all_rows if data.splits is None else data.splits["train"]
     # A sequential model learns them as in the cells: a file sorted by its target would make another
     # model.
-    rows = order_rows(rows, fold.protocol.order, data.name, fold.run, fold.fold)
+    order = fold.protocol.order
+    rows = order_rows(stored_rows, order, data.name, fold.run, fold.fold)
+    chosen = {}
     search = run.tasks[task.chosen] if task.chosen else None
-    chosen = _search_rows(search, data, rows) if isinstance(search, Search) else {}
+    if isinstance(search, Search):
+        chosen = _search_rows(search, data, rows)
+    inner_splits = resolved.spec.protocol.inner
     return fit_pipeline(
         task,
         data,
         rows,
         chosen=chosen,
         targets=_targets(data, rows, targets),
-        inner=resolved.spec.protocol.inner.split(spec.name, spec.task),
+        inner=inner_splits.split(spec.name, spec.task),
     )
 
 
@@ -247,7 +253,8 @@ def _targets(data: Dataset, rows: Indices, originals: Iterable[Any]) -> Any:
     if data.classes is None:
         return data.y[rows]
     words = data.labels_of(rows)
-    originals = (False, True) if data.has_boolean_labels else originals
+    if data.has_boolean_labels:
+        originals = (False, True)
     by_word = {label_word(label): label for label in dict.fromkeys(originals)}
     labels = np.array([by_word.get(word) for word in words])
     if labels.dtype.kind in "biuU":
@@ -256,7 +263,8 @@ def _targets(data: Dataset, rows: Indices, originals: Iterable[Any]) -> Any:
         integers = words.astype(np.int64)
     except (ValueError, OverflowError):
         return words
-    return integers if np.array_equal(integers.astype(str), words) else words
+    written = integers.astype(str)
+    return integers if np.array_equal(written, words) else words
 
 
 def _search_rows(search: Search, data: Dataset, rows: Indices) -> dict[str, Any]:

@@ -63,7 +63,9 @@ class ModelOrder:
         """The groups of two or more models that have the same mean of the metric that ranks."""
         groups: dict[float, list[str]] = {}
         for model in self.models:
-            groups.setdefault(self.key(model)[0], []).append(model)
+            mean = self.key(model)[0]
+            group = groups.setdefault(mean, [])
+            group.append(model)
         return [
             group
             for mean, group in groups.items()
@@ -86,7 +88,8 @@ class ModelOrder:
         by_advantage: dict[str, list[str]] = {}
         for rival in rivals:
             advantage = self._advantage(best, rival)
-            by_advantage.setdefault(advantage, []).append(rival)
+            inferior = by_advantage.setdefault(advantage, [])
+            inferior.append(rival)
         tie = f"tied with {', '.join(rivals)} on {self.metrics[0]}"
         return f"{tie}; {_advantages_text(by_advantage)}"
 

@@ -206,30 +206,38 @@ def outer_parts(
     They depend on the data set and the run only, so that all models are compared on the same rows.
     """
     check_splittable(data, split)
-    if split.kind == "predefined-kfold":
+    kind = split.kind
+    n_rows = len(data.y)
+    if kind == "predefined-kfold":
         from sklearn.model_selection import PredefinedSplit
 
-        return list(PredefinedSplit(data.folds).split())
-    if split.kind == "ordered-kfold":
-        times = np.arange(len(data.y)) if data.times is None else data.times
+        splitter = PredefinedSplit(data.folds)
+        return list(splitter.split())
+    if kind == "ordered-kfold":
+        times = np.arange(n_rows) if data.times is None else data.times
         return ordered_folds(times, split.folds, _FIRST_TIMES)
-    if split.kind.endswith("kfold"):
-        seed = integer_seed("split", data.name, run)
-        with warnings.catch_warnings():
-            # of rare classes: `rare_class_remark` names them
-            warnings.simplefilter("ignore", UserWarning)
-            return folds_of(split, seed, data.X, data.y, groups=data.groups)
-    if split.version or split.kind in BOOTSTRAPS:
-        seed = integer_seed("split", data.name, run)
-        return folds_of(split, seed, data.X, data.y, groups=data.groups)
-    if split.kind == ALL_ROWS:
-        rows = np.arange(len(data.y))
+    if kind.endswith("kfold") or kind in BOOTSTRAPS or split.version:
+        return _random_folds(data, split, run)
+    if kind == ALL_ROWS:
+        rows = np.arange(n_rows)
         return [(rows, rows)] * split.folds
-    if split.kind == LEAVE_ONE_OUT:
-        return LeaveOneOutParts(len(data.y))
-    if split.kind == GIVEN:
-        return given_parts(split, run, len(data.y), data.rows)
+    if kind == LEAVE_ONE_OUT:
+        return LeaveOneOutParts(n_rows)
+    if kind == GIVEN:
+        return given_parts(split, run, n_rows, data.rows)
     return [_holdout(data, split, run)]
+
+
+def _random_folds(
+    data: Dataset, split: Split, run: int
+) -> list[tuple[Indices, Indices]]:
+    """Return the training and test rows of folds that are drawn for a run."""
+    seed = integer_seed("split", data.name, run)
+    with warnings.catch_warnings():
+        if split.kind.endswith("kfold"):
+            # `rare_class_remark` names rare classes.
+            warnings.simplefilter("ignore", UserWarning)
+        return folds_of(split, seed, data.X, data.y, groups=data.groups)
 
 
 def _holdout(data: Dataset, split: Split, run: int) -> tuple[Indices, Indices]:

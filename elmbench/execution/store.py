@@ -408,8 +408,9 @@ def _name_of(line: bytes) -> str | None:
     has_separator = line[_HASH : _HASH + 1] == b" "
     if not has_separator or actual_hash.encode() != written_hash:
         return None
+    first_word, _, _ = body.partition(b" ")
     with contextlib.suppress(UnicodeDecodeError):
-        name = body.split(b" ", 1)[0].decode()
+        name = first_word.decode()
         return name if _NAME.fullmatch(name) else None
     return None
 

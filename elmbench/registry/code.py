@@ -87,13 +87,19 @@ class _Code:
         if version:
             self.digests[f"distribution of {top}"] = version
         elif path.name.startswith("__init__."):
-            for file in _files_below(path.parent):
-                parts = file.relative_to(path.parent).parts
-                self.add_file(
-                    file, "/".join((unit, *parts)), ".".join((unit, *parts[:-1]))
-                )
+            self._add_package(unit, path.parent)
         else:
-            self.add_file(path, unit, unit.rpartition(".")[0])
+            package, _, _ = unit.rpartition(".")
+            self.add_file(path, unit, package)
+
+    def _add_package(self, package: str, folder: Path) -> None:
+        """Add all files of a package."""
+        for file in _files_below(folder):
+            parts = file.relative_to(folder).parts
+            *folders, _ = parts
+            name = "/".join((package, *parts))
+            package_of_file = ".".join((package, *folders))
+            self.add_file(file, name, package_of_file)
 
     def add_file(self, file: Path, name: str, package: str) -> None:
         """Add a file of a package, and the modules that it imports."""

@@ -114,41 +114,45 @@ class Correlation(Task):
         )
         all_rows = np.arange(len(data.y))
         X = scaled_inputs(self.dataset, context.data_dir, self.protocol.scale, all_rows)
-        is_positive = data.y > 0
-        sizes: Any = self.grid.values["n_hidden"]
         key = (data.name, self.run_number, self.model.stream)
-        operators = self._operators(sizes, key)
-        # The divergences and leading terms of each size, a part for each projection.
-        divergences: dict[int, list[Any]] = {size: [] for size in sizes}
-        terms: dict[int, list[Any]] = {size: [] for size in sizes}
-        for projection in range(self.draws["projections"]):
-            seed = integer_seed("projection", *key, projection)
-            random_state = check_random_state(seed)
-            nodes = draw_hidden_nodes(max(sizes), X.shape[1], random_state, 0.0, 1.0)
-            all_means, all_variances = projected_classes(
-                X, is_positive, *nodes, self.params["activation"], operators
-            )
-            for size, means, variances in zip(
-                sizes, all_means, all_variances, strict=True
-            ):
-                divergence = gaussian_divergence(means, variances, self.dcs)
-                divergences[size].append(divergence)
-                term = leading_term(means, variances)
-                terms[size].append(term)
+        samples = self._samples(X, data.y > 0, key)
         values = {}
         undefined = []
-        for size in sizes:
-            all_divergences = np.concatenate(divergences[size])
-            all_terms = np.concatenate(terms[size])
-            correlation = spearman(all_divergences, all_terms)
-            measure = Measure.at("spearman", "n_hidden", size)
+        for sample in samples:
+            divergences = np.concatenate(sample.divergences)
+            terms = np.concatenate(sample.terms)
+            correlation = spearman(divergences, terms)
+            measure = Measure.at("spearman", "n_hidden", sample.size)
             values[measure.column] = correlation
             if np.isnan(correlation):
-                undefined.append(f"h={size}")
+                undefined.append(f"h={sample.size}")
         if undefined:
             message = NOTHING_VARIES.format(", ".join(undefined))
             warnings.warn(message, UserWarning, stacklevel=2)
         return {"params": self.params | self.draws, "measured": values, "n_test": None}
+
+    def _samples(
+        self, X: Any, is_positive: NDArray[np.bool_], key: tuple[Any, ...]
+    ) -> list["_Sample"]:
+        """Return the divergences and their leading terms for each size of the hidden layer."""
+        sizes: Any = self.grid.values["n_hidden"]
+        largest = max(sizes)
+        operators = self._operators(sizes, key)
+        samples = [_Sample(size) for size in sizes]
+        for projection in range(self.draws["projections"]):
+            seed = integer_seed("projection", *key, projection)
+            random_state = check_random_state(seed)
+            nodes = draw_hidden_nodes(largest, X.shape[1], random_state, 0.0, 1.0)
+            activation = self.params["activation"]
+            means, variances = projected_classes(
+                X, is_positive, *nodes, activation, operators
+            )
+            for i, sample in enumerate(samples):
+                divergence = gaussian_divergence(means[i], variances[i], self.dcs)
+                sample.divergences.append(divergence)
+                term = leading_term(means[i], variances[i])
+                sample.terms.append(term)
+        return samples
 
     def _operators(self, sizes: Any, key: tuple[Any, ...]) -> list[NDArray[np.float64]]:
         """Draw the linear operators of the largest layer, and return their parts for each size."""
@@ -156,6 +160,16 @@ class Correlation(Task):
         n_operators = self.draws["operators"]
         drawn = random.normal(size=(max(sizes), n_operators))
         return [unit_columns(drawn, size) for size in sizes]
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """The divergences of a hidden layer of one size, and their leading terms."""
+
+    size: int
+    #: An array for each random layer, with a number for each operator.
+    divergences: list[Any] = field(default_factory=list)
+    terms: list[Any] = field(default_factory=list)
 
 
 def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:

@@ -82,9 +82,11 @@ class GridProblem(CandidateProblem):
             return "evaluate_grid"
         if metric.takes != "scores" or not self._has_all_classes():
             return ""
-        methods = metric.methods(len(self.labels or ()))
-        method = next(filter(self.has_method, methods), "")
-        return "decision_grid" if method == "decision_function" else ""
+        n_classes = len(self.labels or ())
+        for method in metric.methods(n_classes):
+            if self.has_method(method):
+                return "decision_grid" if method == "decision_function" else ""
+        return ""
 
     def _has_all_classes(self) -> bool:
         """Return True if the training rows of every fold have all classes."""

@@ -254,14 +254,18 @@ def _take(settings: Settings, run: str, packed: PackedTask) -> LimitedWorker:
     with other settings.
     """
     with _lock:
-        others = [worker for worker in _idle if worker.settings != settings]
-        _idle[:] = [worker for worker in _idle if worker.settings == settings]
-        taken = best_worker(_idle, packed) if _idle else LimitedWorker(settings)
-        _idle[:] = [worker for worker in _idle if worker is not taken]
+        unusable = [worker for worker in _idle if worker.settings != settings]
+        for worker in unusable:
+            _idle.remove(worker)
+        if _idle:
+            taken = best_worker(_idle, packed)
+            _idle.remove(taken)
+        else:
+            taken = LimitedWorker(settings)
         _busy[taken] = run
         if run in _ended:
-            others.append(taken)
-    for worker in others:
+            unusable.append(taken)
+    for worker in unusable:
         worker.stop()
     return taken
 

@@ -165,7 +165,8 @@ class _WorkerProcess:
         """Return the result of a function in the worker; raise if it reaches a limit or the process
         ends.
         """
-        start_time = next_look = time.monotonic()
+        start_time = time.monotonic()
+        next_look = start_time
         try:
             answer = self._pool.submit(function, packed, settings, limits.memory)
         except (BrokenProcessPool, RuntimeError) as error:
@@ -178,14 +179,18 @@ class _WorkerProcess:
             if limits.seconds is not None and now - start_time > limits.seconds:
                 raise _Ended("timeout", f"> {limits.seconds:g} s", limit=limits.seconds)
             if limits.memory is not None and now >= next_look:
-                self.held = held_bytes(self.number, limits.memory)
-                if self.held > limits.memory:
-                    limit = byte_text(limits.memory)
-                    reason = f"grew to {byte_text(self.held)}; the limit is {limit}"
-                    raise _Ended("out-of-memory", reason, limit=limits.memory)
+                self._check_memory(limits.memory)
                 # Checks take a tenth of the time at most.
-                next_look = now + 10 * (time.monotonic() - now)
+                spent = time.monotonic() - now
+                next_look = now + 10 * spent
         return self._result(answer)
+
+    def _check_memory(self, limit: int) -> None:
+        """Raise if the processes of the worker hold more bytes than the limit."""
+        self.held = held_bytes(self.number, limit)
+        if self.held > limit:
+            reason = f"grew to {byte_text(self.held)}; the limit is {byte_text(limit)}"
+            raise _Ended("out-of-memory", reason, limit=limit)
 
     def can_take(self, needed: Load, limit: int | None) -> bool:
         """Return True if the process can run a task with this model and data (see `loaded`).
