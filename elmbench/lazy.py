@@ -31,6 +31,10 @@ def attach(
     def get(name: str) -> Any:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return load_object(f"{modules[name]}:{name}")
+        module = modules[name]
+        return load_object(f"{module}:{name}")
 
-    return get, lambda: sorted(modules)
+    def names() -> list[str]:
+        return sorted(modules)
+
+    return get, names

@@ -42,7 +42,10 @@ def find_best(results: Results) -> BestModel | None:
     (name,) = resolved.datasets
     order = rank_models(results.summary, name, resolved)
     if order.models:
-        reason = order.advantages_of_best() or f"the best mean {order.metrics[0]}"
+        metric = order.metrics[0]
+        reason = order.advantages_of_best() or f"the best mean {metric}"
         return BestModel(order.models[0], reason)
-    columns = [*resolved.spec.models]
-    return BestModel(columns[0], "the only model") if len(columns) == 1 else None
+    columns = list(resolved.spec.models)
+    if len(columns) != 1:
+        return None
+    return BestModel(columns[0], "the only model")

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from statistics import fmean
 
 import pandas as pd
 
@@ -134,10 +133,12 @@ class _Race:
     def steps(self) -> list[int]:
         """The training rows of a fold at each step in ascending order; all of them at the last."""
         all_rows = max((fit.outer_fold.n_train for fit in self._fits), default=0)
-        steps = [all_rows]
-        while steps[0] // _FACTOR >= _LEAST_ROWS:
-            steps.insert(0, steps[0] // _FACTOR)
-        return steps
+        descending = [all_rows]
+        fewer = all_rows // _FACTOR
+        while fewer >= _LEAST_ROWS:
+            descending.append(fewer)
+            fewer //= _FACTOR
+        return descending[::-1]
 
     @cached_property
     def _whole(self) -> PreparedRun:
@@ -212,9 +213,12 @@ class _Race:
         growth = n_rows / rows_before
         if find_model(model).cost is None:
             return growth**2 * self.seconds[model]
-        fits = [fit for fit in self._fits if fit.model.name == model]
-        formula_before = sum(fit.seconds_of(rows_before) for fit in fits)
-        formula_now = sum(fit.seconds_of(n_rows) for fit in fits)
+        formula_before = 0.0
+        formula_now = 0.0
+        for fit in self._fits:
+            if fit.model.name == model:
+                formula_before += fit.seconds_of(rows_before)
+                formula_now += fit.seconds_of(n_rows)
         growth_by_formula = formula_now / formula_before
         return max(growth, growth_by_formula) * self.seconds[model]
 
@@ -251,14 +255,16 @@ def _seconds_of(cells: pd.DataFrame) -> float:
 
 def _mean_ranks(cells: pd.DataFrame, metrics: Mapping[str, str]) -> dict[str, float]:
     """Return the mean rank of each model over the data sets, each by its metric."""
-    ranks: defaultdict[str, list[float]] = defaultdict(list)
-    ended_ok = cells[cells["status"] == "ok"]
-    for dataset, group in ended_ok.groupby("dataset"):
-        metric = metrics[str(dataset)]
-        for model, rank in _ranks_of_means(group, metric).items():
-            ranks_of_model = ranks[str(model)]
-            ranks_of_model.append(float(rank))
-    return {model: fmean(values) for model, values in ranks.items()}
+    is_ok = cells["status"] == "ok"
+    ranks = [
+        _ranks_of_means(group, metrics[str(dataset)])
+        for dataset, group in cells[is_ok].groupby("dataset")
+    ]
+    if not ranks:
+        return {}
+    by_model = pd.concat(ranks).groupby(level=0, sort=False)
+    means = by_model.mean()
+    return {str(model): float(rank) for model, rank in means.items()}
 
 
 def _ranks_of_means(cells: pd.DataFrame, metric: str) -> "pd.Series[float]":

@@ -142,13 +142,15 @@ def class_outputs(
 
 def _outputs_of_rows(estimator: Any, method: str, X: Any) -> Array:
     """Return the outputs of a method, of shape (n, k); raise ValueError unless each row has one."""
+    n_rows = X.shape[0]
     compute = getattr(estimator, method)
     outputs = np.asarray(compute(X), dtype=np.float64)
-    if outputs.shape[:1] != X.shape[:1]:
+    has_each_row = outputs.ndim > 0 and len(outputs) == n_rows
+    if not has_each_row:
         raise ValueError(
-            f"expected {method} to return {X.shape[0]} rows, got shape {outputs.shape} instead"
+            f"expected {method} to return {n_rows} rows, got shape {outputs.shape} instead"
         )
-    return outputs.reshape(len(outputs), -1)
+    return outputs.reshape(n_rows, -1)
 
 
 def _with_absent_classes(

@@ -371,6 +371,7 @@ class WorkQueue:
         """Add a task that can start to the heap of its code."""
         task = self._tasks[key]
         code = None if task.immediate else task.outside_code
+        length = self._lengths[key]
+        number = self._number[key]
         heap = self._ready.setdefault(code, [])
-        entry = (-self._lengths[key], self._number[key], key)
-        heapq.heappush(heap, entry)
+        heapq.heappush(heap, (-length, number, key))

@@ -135,15 +135,20 @@ class Task(ABC):
         parts = []
         if not self._is_built_in:
             parts.append(f"work {self.kind}")
-        if self.model_name and self.model_name not in BUILT_IN:
-            parts.append(f"model {self.model_name}")
-        metric = registered_metric(getattr(self, "metric", ""))
+        model_name = self.model_name
+        if model_name and model_name not in BUILT_IN:
+            parts.append(f"model {model_name}")
+        metric_name = getattr(self, "metric", "")
+        metric = registered_metric(metric_name)
         if metric is not None and metric.version:
             parts.append(f"metric {metric.name}")
-        parts.extend(f"split {split.kind}" for split in self.splits if split.version)
-        spec = self.data.spec if self.data is not None else None
+        for split in self.splits:
+            if split.version:
+                parts.append(f"split {split.kind}")
+        spec = None if self.data is None else self.data.spec
         if spec is not None:
-            parts.extend(f"source {kind}" for kind in spec.outside_kinds)
+            for kind in spec.outside_kinds:
+                parts.append(f"source {kind}")
         return ", ".join(parts)
 
     @property

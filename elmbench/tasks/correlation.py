@@ -92,15 +92,16 @@ class Correlation(Task):
 
     def seconds(self) -> float:
         """Estimate the duration from the operations of the nodes and of the operators."""
-        n = self.dataset.n_rows
-        d = self.dataset.n_features
         sizes: Any = self.grid.values["n_hidden"]
+        n_operators = self.draws["operators"]
+        n_projections = self.draws["projections"]
         # The nodes of the largest layer give those of all layers; each layer has its own operators.
-        of_nodes = max(sizes) * (2 * d + 50)
-        of_operators = 4 * sum(sizes) * self.draws["operators"]
-        operations = n * (of_nodes + of_operators)
+        operations_of_node = 2 * self.dataset.n_features + 50
+        of_nodes = max(sizes) * operations_of_node
+        of_operators = 4 * sum(sizes) * n_operators
+        operations = self.dataset.n_rows * (of_nodes + of_operators)
         seconds = OVERHEAD + operations / RATE
-        return float(self.draws["projections"] * seconds)
+        return float(n_projections * seconds)
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Correlate. The nodes of a smaller layer are the first ones of a larger one; the same
