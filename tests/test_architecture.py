@@ -94,6 +94,21 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     TopologicalSorter({name: used - packages for name, used in graph.items()}).prepare()
 
 
+def test_a_public_function_or_class_has_a_name_of_its_own() -> None:
+    """`main` is the convention for what a command runs."""
+    modules: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                modules.setdefault(node.name, []).append(module_name(path))
+    shared = {
+        name: paths
+        for name, paths in modules.items()
+        if len(paths) > 1 and not name.startswith("_") and name != "main"
+    }
+    assert not shared
+
+
 @pytest.mark.parametrize("path", MODULES, ids=module_name)
 def test_libraries_are_imported_where_they_may_be(path: Path) -> None:
     """Models need no library of the suite, and nothing that was downloaded or stored can run code

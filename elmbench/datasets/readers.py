@@ -24,7 +24,11 @@ from elmbench.datasets.table import MOST_COLUMNS, Table, few, target_of
 from elmbench.datasets.unpacking import check_members, check_unpacked_size, read_limited
 from elmbench.datasets.user_files.arff_files import read_arff, read_sparse_arff
 from elmbench.datasets.user_files.parquet_columns import read_columns
-from elmbench.datasets.user_files.text_files import PUBLIC, ChooseTarget, read_text
+from elmbench.datasets.user_files.text_files import (
+    PUBLIC,
+    ChooseTarget,
+    read_text_table,
+)
 from elmbench.datasets.user_files.workbooks import read_workbook
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.specs.datasets.sources import FileOptions
@@ -79,7 +83,7 @@ def read_table(
             _check_arrays(content, path)
             return read_arrays(content, str(path), sparse, has_target)
         readers = {
-            "csv": read_text, "xlsx": read_workbook, "parquet": _read_parquet,
+            "csv": read_text_table, "xlsx": read_workbook, "parquet": _read_parquet,
             "arff": read_arff, "sparse-arff": read_sparse_arff,
         }  # fmt: skip
         return readers[form](content, path, choose, layout)

@@ -139,7 +139,7 @@ class ArchiveSource(NetworkSource):
         """Return the rows of a text file of columns, with labels appended if they are in another
         file.
         """
-        from elmbench.datasets.user_files.text_files import PUBLIC_ROWS, read_text
+        from elmbench.datasets.user_files.text_files import PUBLIC_ROWS, read_text_table
 
         if self.separator == "space":
             lines = [b",".join(line.split()) for line in lines]
@@ -149,7 +149,7 @@ class ArchiveSource(NetworkSource):
             ]
         position = -1 if labels else self.target
         name = Path(origin.rpartition("/")[2])
-        table = read_text(
+        table = read_text_table(
             b"\n".join(lines), name, lambda names: names[position], PUBLIC_ROWS
         )
         table = table.drop_columns([f"x{index}" for index in self.drop])

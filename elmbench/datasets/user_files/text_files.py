@@ -80,7 +80,7 @@ class _Head:
         return self.names[first : len(self.names) - len(self.spare)]
 
 
-def read_text(
+def read_text_table(
     content: bytes,
     path: Path,
     choose: ChooseTarget,

@@ -19,7 +19,7 @@ from elmbench.datasets.user_files.number_text import (
     may_have_thousands,
     parse_number,
 )
-from elmbench.datasets.user_files.text_files import ChooseTarget, read_text
+from elmbench.datasets.user_files.text_files import ChooseTarget, read_text_table
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.specs.datasets.sources import FileOptions
 
@@ -49,7 +49,7 @@ def read_workbook(
     remark = f"only the first of {len(sheets)} sheets is read: {sheets[0]}"
     others = f" ({remark})" if len(sheets) > 1 else ""
     try:
-        table = read_text(
+        table = read_text_table(
             text,
             path,
             choose,
