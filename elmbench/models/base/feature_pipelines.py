@@ -1,21 +1,19 @@
 """Factories of pipelines of features and a model, with a path over a grid."""
 
-import inspect
 from collections import Counter
-from collections.abc import Callable, Iterator
-from functools import partialmethod
+from collections.abc import Iterator
 from typing import Any
 
-from numpy.typing import NDArray
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import Pipeline
 
+from elmbench.models.base.path_factory import PathFactory
 from elmbench.models.base.ridge_candidates import model_outputs
-from elmbench.models.protocols import Evaluated, Folds
-from elmbench.numerics.arrays import Rows
+from elmbench.models.candidate_problem import CandidateProblem
+from elmbench.models.protocols import Evaluated
 
 
-class FeaturePipelines:
+class FeaturePipelines(PathFactory):
     """A factory of unfitted pipelines of features and a model; its candidates share the features of
     a fold.
 
@@ -29,56 +27,42 @@ class FeaturePipelines:
     feature_solver: str | None = None
     model_solver: str | None = "clone and fit"
 
-    def __init__(self, make: Callable[..., Pipeline]) -> None:
-        self.make = make
-        self.__signature__ = inspect.signature(make)
-
-    def __call__(self, *args: Any, **params: Any) -> Pipeline:
-        """Return a pipeline."""
-        return self.make(*args, **params)
-
-    def _evaluate(
-        self,
-        method: str,
-        X: Rows,
-        y: NDArray[Any],
-        folds: Folds,
-        candidates: list[dict[str, Any]],
-        **fixed: Any,
-    ) -> Iterator[Evaluated]:
-        """Yield the outputs of a method of every candidate on every fold, see
-        `elmbench.models.protocols.GridPath`.
-        """
-        pipelines = [self.make(**fixed, **candidate) for candidate in candidates]
-        for fold, (train, test) in enumerate(folds):
+    def outputs(self, method: str, problem: CandidateProblem) -> Iterator[Evaluated]:
+        """Yield the outputs of all candidates; see `PathFactory.outputs`."""
+        pipelines = [problem.make(candidate) for candidate in problem.candidates]
+        for fold, (train, test) in enumerate(problem.folds):
+            rows = problem.X[train]
+            targets = problem.y[train]
+            test_rows = problem.X[test]
             n_rows = len(train)
-            targets = y[train]
             for group in _group_by_features(pipelines, n_rows):
                 features, _ = pipelines[group[0]]
-                inputs = features.fit_transform(X[train])
-                probes = features.transform(X[test])
+                inputs = features.fit_transform(rows)
+                probes = features.transform(test_rows)
                 solvers = _count(self.feature_solver)
-                by_content = {
-                    _content(pipelines[candidate][1], n_rows): candidate
-                    for candidate in group
-                }
-                models = [pipelines[candidate][1] for candidate in by_content.values()]
-                results = model_outputs(models, method, inputs, targets, probes)
-                outputs = dict(zip(by_content, results, strict=True))
-                for _ in models:
+                # Candidates with equal models share a fit.
+                contents: dict[int, str] = {}
+                models: dict[str, Any] = {}
+                for number in group:
+                    _, model = pipelines[number]
+                    content = _content(model, n_rows)
+                    contents[number] = content
+                    models[content] = model
+                distinct_models = list(models.values())
+                results = model_outputs(
+                    distinct_models, method, inputs, targets, probes
+                )
+                outputs = dict(zip(models, results, strict=True))
+                for _ in distinct_models:
                     solvers += _count(self.model_solver)
-                for candidate in group:
-                    content = _content(pipelines[candidate][1], n_rows)
+                for number in group:
                     yield Evaluated(
-                        candidate=candidate,
+                        candidate=number,
                         fold=fold,
-                        outputs=outputs[content],
+                        outputs=outputs[contents[number]],
                         solvers=solvers,
                     )
                     solvers = Counter()
-
-    evaluate_grid = partialmethod(_evaluate, "predict")
-    decision_grid = partialmethod(_evaluate, "decision_function")
 
 
 def _group_by_features(pipelines: list[Pipeline], n_rows: int) -> list[list[int]]:

@@ -1,9 +1,7 @@
 """Linear ridge models with different ridges, which share a fit of scikit-learn's `Ridge`."""
 
-import inspect
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from functools import partialmethod
 from typing import Any
 
 import numpy as np
@@ -12,52 +10,33 @@ from numpy.typing import NDArray
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.preprocessing import LabelBinarizer
 
-from elmbench.models.protocols import Evaluated, Folds
+from elmbench.models.base.path_factory import PathFactory
+from elmbench.models.candidate_problem import CandidateProblem
+from elmbench.models.protocols import Evaluated
 from elmbench.numerics.arrays import Array, Rows
 
 
-class RidgeModels:
-    """A factory of `Ridge` or `RidgeClassifier`, with a path over a grid of ridges.
+class RidgeModels(PathFactory):
+    """A factory of `Ridge` or `RidgeClassifier`, with a path over a grid of ridges."""
 
-    Attributes
-    ----------
-    make : callable
-        Returns the unfitted model of some parameters, which are the factory's.
-    """
-
-    def __init__(self, make: Callable[..., Any]) -> None:
-        self.make = make
-        self.__signature__ = inspect.signature(make)
-
-    def __call__(self, *args: Any, **params: Any) -> Any:
-        """Return an unfitted model."""
-        return self.make(*args, **params)
-
-    def _evaluate(
-        self,
-        method: str,
-        X: Rows,
-        y: NDArray[Any],
-        folds: Folds,
-        candidates: list[dict[str, Any]],
-        **fixed: Any,
-    ) -> Iterator[Evaluated]:
-        """Yield the outputs of a method of every candidate on every fold, see
-        `elmbench.models.protocols.GridPath`.
-        """
-        models = [self.make(**fixed, **candidate) for candidate in candidates]
-        for j, (train, test) in enumerate(folds):
-            outputs = model_outputs(models, method, X[train], y[train], X[test])
-            for i, values in enumerate(outputs):
+    def outputs(self, method: str, problem: CandidateProblem) -> Iterator[Evaluated]:
+        """Yield the outputs of all candidates; see `PathFactory.outputs`."""
+        models = [problem.make(candidate) for candidate in problem.candidates]
+        for fold, (train, test) in enumerate(problem.folds):
+            outputs = model_outputs(
+                models=models,
+                method=method,
+                X=problem.X[train],
+                y=problem.y[train],
+                probes=problem.X[test],
+            )
+            for number, values in enumerate(outputs):
                 yield Evaluated(
-                    candidate=i,
-                    fold=j,
+                    candidate=number,
+                    fold=fold,
                     outputs=values,
                     solvers=Counter(["clone and fit"]),
                 )
-
-    evaluate_grid = partialmethod(_evaluate, "predict")
-    decision_grid = partialmethod(_evaluate, "decision_function")
 
 
 def model_outputs(
@@ -70,9 +49,17 @@ def model_outputs(
     """
     if _are_ridge_models(models) and not sp.issparse(X):
         targets, decode = _coded(models[0], method, y)
-        if _sharing_pays(X, n_models=len(models), n_targets=targets.shape[1]):
-            return [decode(part) for part in _ridge_outputs(models, X, targets, probes)]
-    return [getattr(model.fit(X, y), method)(probes) for model in models]
+        n_targets = targets.shape[1]
+        if _sharing_pays(X, n_models=len(models), n_targets=n_targets):
+            parts = _ridge_outputs(models, X, targets, probes)
+            return [decode(part) for part in parts]
+    all_outputs = []
+    for model in models:
+        model.fit(X, y)
+        output_of = getattr(model, method)
+        outputs = output_of(probes)
+        all_outputs.append(outputs)
+    return all_outputs
 
 
 def _are_ridge_models(models: Sequence[Any]) -> bool:
@@ -93,11 +80,8 @@ def _coded(
 ) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
     """Return targets as columns, and the function that decodes outputs of their shape."""
     if isinstance(model, Ridge):
-        n_rows = len(y)
-        is_single = y.ndim == 1
-        return y.reshape(
-            n_rows, -1
-        ), lambda outputs: outputs[:, 0] if is_single else outputs
+        columns = y.reshape(len(y), -1)
+        return columns, _first_column if y.ndim == 1 else np.asarray
     # As in `RidgeClassifier`: classes are -1/+1, and two classes have one column.
     binarizer = LabelBinarizer(neg_label=-1, pos_label=1)
     targets = binarizer.fit_transform(y)
@@ -113,6 +97,11 @@ def _coded(
         return np.asarray(classes[decisions.argmax(axis=1)])
 
     return targets.astype(float), decode
+
+
+def _first_column(outputs: Array) -> Array:
+    """Return the outputs for a single target."""
+    return outputs[:, 0]
 
 
 def _sharing_pays(X: Array, n_models: int, n_targets: int) -> bool:
@@ -135,8 +124,11 @@ def _ridge_outputs(
     """Return the outputs of ridge models for each target, of shape (n_probes, n_targets) each."""
     n_models = len(models)
     n_targets = targets.shape[1]
-    ridges = np.repeat([model.alpha for model in models], n_targets)
+    ridges = [model.alpha for model in models]
+    ridges_of_targets = np.repeat(ridges, n_targets)
     repeated = np.tile(targets, (1, n_models))
-    shared = Ridge(alpha=ridges).fit(X, repeated)
-    outputs = shared.predict(probes).reshape(len(probes), -1)
-    return np.hsplit(outputs, n_models)
+    shared = Ridge(alpha=ridges_of_targets)
+    shared.fit(X, repeated)
+    outputs = shared.predict(probes)
+    columns = outputs.reshape(len(probes), -1)
+    return np.hsplit(columns, n_models)
