@@ -4,11 +4,15 @@
 OpenML's data set.
 """
 
+from __future__ import annotations
+
 import re
+from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elmbench.datasets.sources.openml import OpenMLSource, TaskSplits, download_task
 from elmbench.errors import ElmbenchError, amount
@@ -16,7 +20,12 @@ from elmbench.files import cache_folder, write_atomically
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.protocol import TASK_PREFIX
 
-_FILE = re.compile(r"task-(\d+)-data-(\d+)-rows-(\d+)\.csv")
+if TYPE_CHECKING:
+    from elmbench.datasets.dataset import Dataset
+
+_FILE = re.compile(r"task-(\d+)-data-(\d+)-rows-(\d+)(-stratified)?\.csv")
+#: Rows by which a class in a stratified fold may differ from its share.
+_MOST_OFF = 2
 
 
 class TaskFile(NamedTuple):
@@ -49,8 +58,10 @@ def fetch_task(number: int, *, force: bool = False) -> bool:
     earlier = _kept_file(number)
     if earlier is not None:
         earlier.path.unlink()
-    name = f"task-{number}-data-{splits.dataset_id}-rows-{n_rows}.csv"
-    write_atomically(folder / name, text)
+    name = f"task-{number}-data-{splits.dataset_id}-rows-{n_rows}"
+    if splits.is_stratified:
+        name += "-stratified"
+    write_atomically(folder / f"{name}.csv", text)
     return True
 
 
@@ -91,6 +102,35 @@ def check_task(number: int, dataset: DatasetSpec) -> None:
             expected="a task of the same data set",
             next_step=next_step,
         )
+
+
+def check_order_of_rows(
+    path: Path, data: Dataset, test_parts: Iterable[NDArray[np.intp]]
+) -> None:
+    """Raise ElmbenchError if the rows of a data set are not in the order of the data set of a task,
+    as far as its splits show: the folds of a stratified task have equal shares of each class.
+
+    `path`: the file of the splits, which may be those of no task. `test_parts`: the positions of
+    the test rows of each fold of a run.
+    """
+    match = _FILE.fullmatch(path.name)
+    is_stratified = match is not None and match[4] is not None
+    if match is None or not is_stratified or data.classes is None:
+        return
+    n_classes = len(data.classes)
+    shares = np.bincount(data.y, minlength=n_classes) / len(data.y)
+    for fold, rows in enumerate(test_parts):
+        counts = np.bincount(data.y[rows], minlength=n_classes)
+        off = np.abs(counts - shares * len(rows))
+        worst = int(off.argmax())
+        if off[worst] > _MOST_OFF:
+            raise ElmbenchError(
+                f"fold {fold} of {TASK_PREFIX}{match[1]} tests {amount(int(counts[worst]), 'row')} "
+                f"of class {data.classes[worst]} of {data.name}, but the task has stratified folds",
+                expected=f"about {shares[worst] * len(rows):.0f}, if the rows are in the order of "
+                f"OpenML {match[2]}",
+                next_step=f"give {data.name} the source {{kind: openml, id: {match[2]}}}",
+            )
 
 
 def _folder() -> Path:

@@ -8,11 +8,13 @@ import math
 import warnings
 from collections.abc import Collection, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from elmbench.datasets.openml_tasks import check_order_of_rows
 from elmbench.errors import ElmbenchError, amount
 from elmbench.evaluation.given_splits import Indices, given_parts
 from elmbench.numerics.seeds import generator, integer_seed
@@ -224,7 +226,10 @@ def outer_parts(
     if kind == LEAVE_ONE_OUT:
         return LeaveOneOutParts(n_rows)
     if kind == GIVEN:
-        return given_parts(split, run, n_rows, data.rows)
+        parts = given_parts(split, run, n_rows, data.rows)
+        if data.rows is None:
+            check_order_of_rows(Path(split.file), data, (test for _, test in parts))
+        return parts
     return [_holdout(data, split, run)]
 
 

@@ -49,7 +49,7 @@ _WORDS = {
     "fit_seconds": "training time (s)",
     "search_seconds": "search time (s)",
     "predict_seconds": "prediction time (s)",
-    "n_units": "hidden nodes",
+    "n_units": "model size",
     "h": "hidden nodes h",
     "n_hidden": "hidden nodes",
     "n_landmarks": "centres",

@@ -125,7 +125,10 @@ def test_all_commands_of_the_folder_run_and_a_strict_check_fails_on_another_prin
     first_page = (site / "index.html").read_text("utf-8")
     assert sentence("cli.new-paper.site-of-one-paper") in first_page
     assert "Aeberhard et al. 1992" in first_page
-    assert "extreme learning" not in first_page
+    for page in site.rglob("*.html"):
+        text = page.read_text("utf-8")
+        for words in ("xtreme learning", "ELM", "hidden node"):
+            assert words not in text, page
     data_page = (site / "datasets.html").read_text("utf-8")
     assert "Wines of three cultivators" in data_page
     assert "Sylva" not in data_page

@@ -135,17 +135,9 @@ def iris(**changes: Any) -> DatasetSpec:
     return DatasetSpec.model_validate(entry | changes)
 
 
-def test_the_splits_of_a_task_are_given_ones(
-    task_server: Server, tmp_path: Path
-) -> None:
-    fetched = fetch_dataset("openml-task:59")
-    assert (fetched.origin, fetched.downloaded) == ("OpenML task 59", True)
-    n_requests = len(task_server.requests)
-    assert not fetch_dataset("openml-task:59").downloaded
-    assert len(task_server.requests) == n_requests
-    split = locate_splits(Split("given", 3, file="openml-task:59"), tmp_path, runs=2)
-    X, y = load_iris(return_X_y=True)
-    data = Dataset(
+def dataset_of(X: np.ndarray, y: np.ndarray) -> Dataset:
+    """Return iris with its rows in some order."""
+    return Dataset(
         X=X,
         y=y,
         name="iris",
@@ -155,6 +147,44 @@ def test_the_splits_of_a_task_are_given_ones(
         source="",
         checksum="",
     )
+
+
+def test_rows_in_another_order_are_noticed_by_stratified_folds(
+    task_server: Server, tmp_path: Path
+) -> None:
+    fetch_dataset("openml-task:59")
+    split = locate_splits(Split("given", 3, file="openml-task:59"), tmp_path, runs=2)
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(ROWS)
+    with pytest.raises(ElmbenchError, match=r"fold 0 of openml-task:59 tests") as error:
+        outer_parts(dataset_of(X[order], y[order]), split, 0)
+    assert error.value.expected.startswith("about 17, if ")
+    assert "id: 61" in error.value.next_step
+
+
+def test_folds_that_are_not_stratified_show_nothing_of_the_order(
+    task_server: Server, tmp_path: Path
+) -> None:
+    page = f"{API}/task/59"
+    body = task_server.pages[page].body.replace(b">true<", b">false<")
+    task_server.pages[page] = Page(body)
+    fetch_dataset("openml-task:59")
+    split = locate_splits(Split("given", 3, file="openml-task:59"), tmp_path, runs=2)
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(ROWS)
+    assert len(outer_parts(dataset_of(X[order], y[order]), split, 0)) == 3
+
+
+def test_the_splits_of_a_task_are_given_ones(
+    task_server: Server, tmp_path: Path
+) -> None:
+    fetched = fetch_dataset("openml-task:59")
+    assert (fetched.origin, fetched.downloaded) == ("OpenML task 59", True)
+    n_requests = len(task_server.requests)
+    assert not fetch_dataset("openml-task:59").downloaded
+    assert len(task_server.requests) == n_requests
+    split = locate_splits(Split("given", 3, file="openml-task:59"), tmp_path, runs=2)
+    data = dataset_of(*load_iris(return_X_y=True))
     for run in range(2):
         for ours, expected in zip(
             outer_parts(data, split, run), parts_of(run), strict=True

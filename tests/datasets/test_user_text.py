@@ -108,7 +108,7 @@ def test_the_header_is_distinguished_from_data(
     assert (
         "taken for the header"
         if header
-        else "taken for data (--header if it holds names)"
+        else "taken for data (--header, or header: true"
     ) in note
     assert len(table.target) == 20 * len(rest) + (0 if header else 2)
 

@@ -418,7 +418,7 @@ def test_names_and_colours_come_from_one_table() -> None:
         "prequential_error@rows=100",
     )
     assert [words_for(name) for name in names] == [
-        "G-mean", "training time (s)", "hidden nodes", "accuracy", "prequential error at rows=100",
+        "G-mean", "training time (s)", "model size", "accuracy", "prequential error at rows=100",
     ]  # fmt: skip
     styles = line_styles([f"m{i}" for i in range(9)])
     assert [style["color"] for style in styles.values()] == [*PALETTE, *PALETTE[:2]]

@@ -194,6 +194,8 @@ class TaskSplits(NamedTuple):
     dataset_id: int
     #: The training and test rows of the samples of each repeat and fold, both counted from 0.
     parts: Mapping[int, Mapping[int, Mapping[int, tuple[Any, Any]]]]
+    #: True for folds with equal shares of each class.
+    is_stratified: bool
 
 
 def download_task(number: int) -> TaskSplits:
@@ -218,7 +220,18 @@ def download_task(number: int) -> TaskSplits:
                 expected="a task of classification or regression",
                 next_step=next_step,
             )
-        return TaskSplits(int(task.dataset_id), task.download_split().split)
+        return TaskSplits(
+            dataset_id=int(task.dataset_id),
+            parts=task.download_split().split,
+            is_stratified=_has_stratified_folds(task.estimation_procedure),
+        )
+
+
+def _has_stratified_folds(procedure: Mapping[str, Any]) -> bool:
+    """Return True if an estimation procedure of OpenML divides each class equally among folds."""
+    parameters = procedure.get("parameters") or {}
+    is_of_folds = procedure.get("type") == "crossvalidation"
+    return is_of_folds and parameters.get("stratified_sampling") == "true"
 
 
 def _as_list(names: str | list[str] | None) -> list[str]:

@@ -317,9 +317,11 @@ def _check_header(words: list[str], path: Path) -> None:
 def _remark_on_header(names: list[str], header: bool) -> str:
     if header:
         listing = few(names, _SHOWN)
-        return f"line 1 is taken for the header (--no-header if it is data): {listing}"
+        correction = "--no-header, or header: false in datasets.yaml, if it is data"
+        return f"line 1 is taken for the header ({correction}): {listing}"
     last = len(names) - 1
-    return f"line 1 is taken for data (--header if it holds names): the columns are x0 to x{last}"
+    correction = "--header, or header: true in datasets.yaml, if it holds names"
+    return f"line 1 is taken for data ({correction}): the columns are x0 to x{last}"
 
 
 def _spare_columns(
