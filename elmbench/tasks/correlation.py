@@ -134,12 +134,12 @@ class Correlation(Task):
 
     def _samples(
         self, X: Any, is_positive: NDArray[np.bool_], key: tuple[Any, ...]
-    ) -> list["_Sample"]:
+    ) -> list["_LayerSample"]:
         """Return the divergences and their leading terms for each size of the hidden layer."""
         sizes: Any = self.grid.values["n_hidden"]
         largest = max(sizes)
         operators = self._operators(sizes, key)
-        samples = [_Sample(size) for size in sizes]
+        samples = [_LayerSample(size) for size in sizes]
         for projection in range(self.draws["projections"]):
             seed = integer_seed("projection", *key, projection)
             random_state = check_random_state(seed)
@@ -164,7 +164,7 @@ class Correlation(Task):
 
 
 @dataclass(frozen=True)
-class _Sample:
+class _LayerSample:
     """The divergences of a hidden layer of one size, and their leading terms."""
 
     size: int
