@@ -1,6 +1,6 @@
 """The cells of a table that ended ok, and its published values beside our runs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -130,12 +130,14 @@ class MeasuredCells:
     def _paper(self) -> Paper:
         return self.resolved.file.paper
 
-    def endings(self) -> Iterator[tuple[Key, set[str]]]:
-        """Yield each group of cells with the statuses of its cells."""
-        status = self.all_cells["status"].to_numpy()
-        groups: Any = self.all_cells.groupby(GROUP, sort=False).indices
-        for names, positions in groups.items():
-            yield tuple(map(str, names)), set(status[positions])
+    @cached_property
+    def endings(self) -> dict[Key, set[str]]:
+        """The statuses of the cells of each group."""
+        names = [self.all_cells[name].tolist() for name in GROUP]
+        endings: dict[Key, set[str]] = {}
+        for *group, status in zip(*names, self.all_cells["status"], strict=True):
+            endings.setdefault(tuple(group), set()).add(status)
+        return endings
 
     def columns(self, group: Key) -> dict[str, NDArray[Any]]:
         """Return the columns of a group that a verdict needs."""

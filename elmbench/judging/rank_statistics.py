@@ -10,7 +10,7 @@ published values are compared separately.
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -21,7 +21,13 @@ from elmbench.evaluation.score_comparison import dummies
 from elmbench.judging.summary import drop_stand_ins
 from elmbench.judging.verdict_words import COMPLETE
 from elmbench.metrics import less_is_better
-from elmbench.numerics.significance import holm, wilcoxon_p, without_round_off
+from elmbench.numerics.significance import (
+    holm,
+    studentized_range_quantile,
+    studentized_range_tail,
+    wilcoxon_p,
+    without_round_off,
+)
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL
 from elmbench.tables.drawing import figure_bytes, new_figure
@@ -85,7 +91,8 @@ class Statistics:
     @cached_property
     def critical_distance(self) -> float:
         """The least difference of two average ranks that Nemenyi's test calls significant."""
-        return _range_quantile(len(self.ranks)) * self._rank_error
+        quantile = studentized_range_quantile(ALPHA, len(self.ranks))
+        return quantile * self._rank_error
 
     def _label_pairs(self, values: Sequence[float]) -> _Pairs:
         """Return values of the pairs of models, in the order of `combinations`, by both names."""
@@ -99,16 +106,11 @@ class Statistics:
     @cached_property
     def nemenyi(self) -> _Pairs:
         """The p-value of Nemenyi's test for each pair of models."""
-        from scipy.stats import studentized_range
-
         distances = np.abs(
             [first - second for first, second in combinations(self.ranks.values(), 2)]
         )
-        return self._label_pairs(
-            studentized_range.sf(
-                distances / self._rank_error, len(self.ranks), math.inf
-            ).tolist()
-        )
+        p = studentized_range_tail(distances / self._rank_error, len(self.ranks))
+        return self._label_pairs(p.tolist())
 
     @cached_property
     def wilcoxon(self) -> _Pairs:
@@ -258,14 +260,6 @@ class Statistics:
             if last > max(i, reached):
                 yield low, ranks[last]
             reached = max(reached, last)
-
-
-@cache
-def _range_quantile(n_models: int) -> float:
-    """Return the quantile of the studentized range, which takes long to compute."""
-    from scipy.stats import studentized_range
-
-    return float(studentized_range.ppf(1 - ALPHA, n_models, math.inf))
 
 
 def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics]:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from elmbench.judging.value_verdicts import (
 )
 from elmbench.judging.verdict_words import COMPLETE
 from elmbench.numerics.significance import LEVEL, Region, corrected_t_test
+from elmbench.results import group_by
 from elmbench.specs.measures import UNJUDGED
 from elmbench.specs.papers import Reading
 from elmbench.specs.profiles import Resolved
@@ -57,11 +59,12 @@ def compare_readings(
     for cells, resolved in tables:
         if resolved.profile == "ci":  # it has other or fewer data
             continue
+        columns = _Columns(cells)
         for name, reading in readings.items():
             if name in resolved.file.spec.readings:
                 lines += [
                     {"reading": name, **line}
-                    for line in _compare(name, reading, cells, resolved)
+                    for line in _compare(name, reading, columns, resolved)
                 ]
     return pd.DataFrame(lines, columns=COLUMNS)
 
@@ -75,12 +78,25 @@ class _Columns:
     def __init__(self, cells: pd.DataFrame) -> None:
         self._cells = cells
         self.status: NDArray[Any] = cells["status"].to_numpy(object)
-        #: The value of the reading of each cell.
-        self.choices: list[str] = cells["reading"].tolist()
+        #: The label of the readings of each cell.
+        self.labels: list[str] = cells["reading"].tolist()
         self.folds: list[_Fold] = list(
             zip(cells["run"].tolist(), cells["fold"].tolist(), strict=True)
         )
         self._values: dict[str, _Values] = {}
+
+    @cached_property
+    def groups(self) -> dict[tuple[str, str, str], list[int]]:
+        """The positions of the cells of each data set, model and selection that have run."""
+        groups: dict[tuple[str, str, str], list[int]] = {}
+        names = (self._cells[name].tolist() for name in ("dataset", "model", "select"))
+        for position, group in enumerate(zip(*names, strict=True)):
+            if self.status[position] != "unavailable":
+                groups.setdefault(group, []).append(position)
+        return groups
+
+    def __contains__(self, metric: str) -> bool:
+        return metric in self._cells
 
     def values(self, metric: str) -> _Values:
         """Return the values of a metric, NaN if missing."""
@@ -119,60 +135,54 @@ class _CommonCells:
 
 
 def _compare(
-    name: str, reading: Reading, cells: pd.DataFrame, resolved: Resolved
+    name: str, reading: Reading, columns: _Columns, resolved: Resolved
 ) -> Iterator[dict[str, Any]]:
     """Yield a line for each published value of a table and each value of a reading that it was run
     for.
     """
-    cells = _cells_by_choice(name, reading, cells)
-    groups = list(_common_cells(cells, reading))
+    groups = group_by(
+        _common_cells(name, reading, columns),
+        lambda common: (common.dataset, common.model),
+    )
+    if not groups:
+        return
     table = kind_of_table(resolved)
     for (dataset, model, metric), published in resolved.published.items():
-        is_judged = metric in cells and metric not in UNJUDGED
+        is_judged = metric in columns and metric not in UNJUDGED
         if published.value is None or not is_judged:
             continue
-        tolerance = Tolerance(
-            rounding=table.last_place(published) / 2,
-            mean_of=resolved.mean_of,
-        )
-        for common in groups:
-            if (common.dataset, common.model) == (dataset, model):
-                yield from _compare_value(published, tolerance, common, resolved)
+        for common in groups.get((dataset, model), ()):
+            tolerance = Tolerance(
+                rounding=table.last_place(published) / 2,
+                mean_of=resolved.mean_of,
+            )
+            yield from _compare_value(published, tolerance, common, resolved)
 
 
-def _cells_by_choice(name: str, reading: Reading, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells under the values of one reading, all others at their defaults. Their column
-    `reading` is its value.
+def _common_cells(
+    name: str, reading: Reading, columns: _Columns
+) -> Iterator[_CommonCells]:
+    """Yield, for each model and data set, the runs and folds that have a cell under each value that
+    was run, if one besides the default was; all other readings are at their defaults.
     """
     choice_of_label = {"": reading.default}
     for choice in reading.values:
         if choice != reading.default:
             choice_of_label[f"{name}={choice}"] = choice
-    has_run = cells["status"] != "unavailable"
-    cells = cells[has_run]
-    choices = cells["reading"].map(choice_of_label)
-    cells = cells.assign(reading=choices)
-    return cells.dropna(subset="reading").reset_index(drop=True)
-
-
-def _common_cells(cells: pd.DataFrame, reading: Reading) -> Iterator[_CommonCells]:
-    """Yield, for each model and data set, the runs and folds that have a cell under each value that
-    was run, if one besides the default was.
-    """
-    columns = _Columns(cells)
-    groups: Any = cells.groupby(["dataset", "model", "select"], sort=False).indices
-    for (dataset, model, select), numbers in groups.items():
-        positions = _positions_by_choice(columns, numbers.tolist())
+    if not set(columns.labels) & choice_of_label.keys() - {""}:
+        return
+    for (dataset, model, select), numbers in columns.groups.items():
+        positions = _positions_by_choice(columns, numbers, choice_of_label)
         compares_choices = {reading.default} < set(positions)
         if not compares_choices:
             continue
         choices = [choice for choice in reading.values if choice in positions]
         common_folds = _common_folds(positions.values())
         yield _CommonCells(
-            dataset=str(dataset),
-            model=str(model),
+            dataset=dataset,
+            model=model,
             reading=reading,
-            select=str(select),
+            select=select,
             choices=choices,
             runs=np.array([run for run, _ in common_folds], dtype=np.int64),
             columns=columns,
@@ -181,14 +191,15 @@ def _common_cells(cells: pd.DataFrame, reading: Reading) -> Iterator[_CommonCell
 
 
 def _positions_by_choice(
-    columns: _Columns, numbers: Iterable[int]
+    columns: _Columns, numbers: Iterable[int], choice_of_label: Mapping[str, str]
 ) -> dict[str, _Positions]:
     """Return the positions of some cells by their value of the reading, run and fold."""
     positions: dict[str, _Positions] = defaultdict(dict)
     for number in numbers:
-        choice = columns.choices[number]
-        fold = columns.folds[number]
-        positions[choice][fold] = number
+        choice = choice_of_label.get(columns.labels[number])
+        if choice is not None:
+            fold = columns.folds[number]
+            positions[choice][fold] = number
     return positions
 
 
@@ -339,26 +350,23 @@ def reading_table(reading: Reading, lines: pd.DataFrame) -> pd.DataFrame:
     `lines`: the result of `compare_readings`.
     """
     headings = {value: _heading(value, reading) for value in reading.values}
-    rows = [
-        [label, f"{published:g}", *_texts(group, headings)]
-        for (label, published), group in lines.groupby(
-            ["label", "published"], sort=False
-        )
-    ]
-    columns = ["published value", "published", *headings.values(), "nearest"]
-    return pd.DataFrame(rows, columns=columns)
+    names = ["label", "published", "value", "text", "nearest"]
+    columns = (lines[name].tolist() for name in names)
+    texts: dict[tuple[str, float], dict[str, str]] = {}
+    nearest: dict[tuple[str, float], str] = {}
+    for label, published, value, text, is_nearest in zip(*columns, strict=True):
+        texts.setdefault((label, published), {})[value] = text
+        if is_nearest:
+            nearest[label, published] = headings[value]
+    rows = []
+    for (label, published), text_of in texts.items():
+        shown = [text_of.get(value, "not run") for value in headings]
+        nearest_value = nearest.get((label, published), "")
+        rows.append([label, f"{published:g}", *shown, nearest_value])
+    table_columns = ["published value", "published", *headings.values(), "nearest"]
+    return pd.DataFrame(rows, columns=table_columns)
 
 
 def _heading(value: str, reading: Reading) -> str:
     leaks = reading.values[value].leaks
     return f"{value} (leaking)" if leaks else value
-
-
-def _texts(lines: pd.DataFrame, headings: Mapping[str, str]) -> list[str]:
-    """Return the text of a published value for each value of a reading, and the heading of the
-    nearest one.
-    """
-    text_of = lines.set_index("value")["text"]
-    texts = [text_of.get(value, "not run") for value in headings]
-    nearest = lines["value"][lines["nearest"]]
-    return [*texts, "".join(headings[value] for value in nearest)]

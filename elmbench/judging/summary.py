@@ -85,7 +85,7 @@ def _measured_lines(
 ) -> Iterator[SummaryLine]:
     """Yield the lines of each group of cells."""
     claimed = _claimed_metrics(measured.resolved) if published_only else None
-    for group, endings in measured.endings():
+    for group, endings in measured.endings.items():
         *_, reading = group
         if published_only and reading:
             continue
@@ -210,11 +210,12 @@ def _published_lines(measured: MeasuredCells) -> list[SummaryLine]:
     sets shown.
     """
     resolved = measured.resolved
-    default = measured.all_cells[measured.all_cells["reading"] == ""]
-    if not len(default):
+    default = [group for group in measured.endings if group[-1] == ""]
+    if not default:
         return []
-    datasets = set(default["dataset"])
-    models = {*measured.table.models(), *default["model"]}
+    datasets = {dataset for dataset, *_ in default}
+    models = {*measured.table.models(), *(model for _, model, *_ in default)}
+    _, _, first_select, _ = default[0]
     lines = []
     for (dataset, model, metric), published in resolved.published.items():
         if dataset not in datasets or model in models:
@@ -226,7 +227,7 @@ def _published_lines(measured: MeasuredCells) -> list[SummaryLine]:
                 dataset=dataset,
                 model=model,
                 measure=Measure(metric),
-                select=default["select"].iloc[0],
+                select=first_select,
                 reading="",
                 n=0,
                 published=published,

@@ -182,6 +182,40 @@ def _t_outcome(
     )
 
 
+def studentized_range_tail(distances: ArrayLike, k: int) -> NDArray[np.float64]:
+    """Return the probability that the range of `k` standard normal variables exceeds each distance.
+
+    `scipy.stats.studentized_range` gives the same with infinite degrees of freedom, but importing
+    `scipy.stats` takes a third of a second.
+    """
+    from scipy.special import ndtr
+
+    # The greatest variable: the integrand is negligible outside, and the trapezoidal rule is exact
+    # to round-off for so smooth a one.
+    greatest = np.linspace(-8, 8, 401)
+    density = np.exp(-(greatest**2) / 2) / math.sqrt(2 * math.pi)
+    least = greatest - np.asarray(distances, dtype=float)[..., np.newaxis]
+    are_rest_inside = (ndtr(greatest) - ndtr(least)) ** (k - 1)
+    inside = k * np.trapezoid(density * are_rest_inside, greatest, axis=-1)
+    return np.asarray(np.clip(1 - inside, 0, 1))
+
+
+@cache
+def studentized_range_quantile(level: float, k: int) -> float:
+    """Return the distance that the range of `k` standard normal variables exceeds with probability
+    `level`.
+    """
+    low = 0.0
+    high = 20.0
+    while high - low > 1e-12:
+        middle = (low + high) / 2
+        if studentized_range_tail(middle, k) > level:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
 def signed_rank_test(differences: ArrayLike, region: Region) -> SignificanceResult:
     """Test the differences of means, one for each data set, by Wilcoxon's signed ranks; the
     estimate is their median.

@@ -3,6 +3,7 @@ published values.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import pandas as pd
@@ -249,19 +250,22 @@ def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
     is_unavailable = bad["status"] == "unavailable"
     unavailable = bad[is_unavailable]
     yield from _unavailable_notes(unavailable)
-    totals = cells.groupby(GROUP).size()
-    others = bad[~is_unavailable]
-    for entry, group in others.groupby([*GROUP, "status"], sort=False):
-        dataset, model, select, reading, status = map(str, entry)
+    totals = Counter(cells[GROUP].itertuples(index=False, name=None))
+    columns = [*GROUP, "status", "reason"]
+    lines = bad.loc[~is_unavailable, columns].itertuples(index=False, name=None)
+    # The reasons of the cells of each group and ending.
+    reasons: dict[tuple[str, ...], list[str]] = {}
+    for *entry, reason in lines:
+        reasons.setdefault(tuple(entry), []).append(str(reason))
+    for (*group, status), group_reasons in reasons.items():
+        dataset, model, select, reading = group
         label = f"{dataset} {model}, {select}"
         if reading:
             label += f", {reading}"
-        total = int(totals[dataset, model, select, reading])
-        count = f"{len(group)} of {total} cells"
+        count = f"{len(group_reasons)} of {totals[tuple(group)]} cells"
         # The first line of the reason, without details.
-        first_reason = str(group["reason"].iloc[0])
-        reason, _, _ = first_reason.partition("\n")
-        text = f"{label}: {count} {status}: {reason}"
+        first_line, _, _ = group_reasons[0].partition("\n")
+        text = f"{label}: {count} {status}: {first_line}"
         yield Note("ending", text)
 
 

@@ -117,6 +117,21 @@ class Results:
         return self._with_origin(summary_frame(self._lines))
 
     @cached_property
+    def interval_texts(
+        self,
+    ) -> dict[tuple[str, str], dict[tuple[str, str, str], str]]:
+        """The 95 % interval of each value that has one, by data set, model and column, of each
+        section, by its reading and selection.
+        """
+        texts: dict[tuple[str, str], dict[tuple[str, str, str], str]] = {}
+        for line in self._lines:
+            of_section = texts.setdefault((line.reading, line.select), {})
+            if line.low is not None and line.high is not None:
+                value = (line.dataset, line.model, line.measure.column)
+                of_section[value] = f"{line.low:.4g} to {line.high:.4g}"
+        return texts
+
+    @cached_property
     def _lines(self) -> list[SummaryLine]:
         """The lines of the summary."""
         return summary_lines(self.measured)

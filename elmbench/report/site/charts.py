@@ -7,11 +7,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from elmbench.evaluation.model_order import rank_models
-from elmbench.judging.rank_statistics import (
-    Statistics,
-    compare_models,
-    draw_critical_differences,
-)
+from elmbench.judging.rank_statistics import Statistics, compare_models
+from elmbench.report.site.rank_diagrams import RankDiagram
 from elmbench.report.table_results import Results
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.profiles import Resolved
@@ -48,27 +45,30 @@ class Picture:
         return f"data:image/png;base64,{b64encode(self.png).decode()}"
 
 
-def rank_diagrams(results: Results) -> Iterator[Picture]:
+def rank_diagrams(results: Results) -> Iterator[RankDiagram]:
     """Yield the critical differences of the average ranks, measured and printed, if there are
     models to compare.
     """
-    for comparison in compare_models(results.summary, results.resolved):
+    resolved = results.resolved
+    if len(resolved.datasets) < _FEWEST_SETS:
+        return
+    for comparison in compare_models(results.summary, resolved):
         if (
             len(comparison.ranks) >= _FEWEST_MODELS
             and len(comparison.datasets) >= _FEWEST_SETS
         ):
-            yield rank_diagram(comparison, title_of(results.resolved))
+            yield rank_diagram(comparison, title_of(resolved))
 
 
-def rank_diagram(comparison: Statistics, name: str) -> Picture:
-    """Return the critical differences of average ranks."""
+def rank_diagram(comparison: Statistics, name: str) -> RankDiagram:
+    """Return the critical differences of average ranks, with the name of a table."""
     label = (
         f"{name}: average ranks of the {comparison.source} values on {len(comparison.datasets)} "
         "data sets; a bar "
         "joins models that do not differ (Nemenyi, critical distance "
         f"{comparison.critical_distance:.2f})"
     )
-    return Picture(label, draw_critical_differences(comparison, name))
+    return RankDiagram(label, comparison)
 
 
 def comparison_charts(

@@ -108,18 +108,8 @@ def interval_texts(
     results: Results, section: Section
 ) -> dict[tuple[str, str, str], str]:
     """Return the 95 % interval of each value of a section, by data set, model and column."""
-    summary = results.summary
     reading = ";".join(map(str, section.readings))
-    is_of_reading = summary["reading"] == reading
-    is_of_selection = summary["select"] == section.select
-    is_of_section = is_of_reading & is_of_selection
-    columns = ["dataset", "model", "metric", "low", "high"]
-    lines = summary.loc[is_of_section, columns]
-    with_interval = lines.dropna(subset=["low", "high"])
-    return {
-        (dataset, model, metric): f"{low:.4g} to {high:.4g}"
-        for dataset, model, metric, low, high in with_interval.itertuples(index=False)
-    }
+    return results.interval_texts.get((reading, section.select), {})
 
 
 def interval_text(entry: Entry, intervals: Mapping[tuple[str, str, str], str]) -> str:
