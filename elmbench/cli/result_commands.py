@@ -1,7 +1,6 @@
 """`elmbench status`, `merge`, `table`, `check`, `report` and `baseline`."""
 
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -343,13 +342,13 @@ def _check_print(names: Sequence[str]) -> bool:
 def _check_against_baseline(names: list[str], profile: str | None) -> bool:
     """Print the comparison of tables with their baselines; return True if a cell differs."""
     from elmbench.cli.checks import baseline_text
-    from elmbench.report.checks import check_baselines, require_compared_values
+    from elmbench.report.checks import check_baselines, nothing_compared
 
     outcomes = check_baselines(names, state.results_dir, profile or "ci")
     records = [{"experiment": name, **check} for name, check in outcomes.items()]
     state.emit(records, baseline_text(outcomes))
-    compared = sum(check["compared"] for check in outcomes.values())
-    require_compared_values(compared, [], profile, state.results_dir)
+    if not any(check["compared"] for check in outcomes.values()):
+        raise nothing_compared([], profile, state.results_dir)
     return any(check["differences"] for check in outcomes.values())
 
 
@@ -357,41 +356,30 @@ def _check_against_papers(
     names: list[str], profile: str | None, *, strict: bool
 ) -> int:
     """Print the comparison of tables with their papers; return the exit code, 0 unless `strict`."""
-    from elmbench.cli.checks import published_text
+    from elmbench.cli.check_text import check_text
     from elmbench.cli.progress import show_tables
-    from elmbench.judging.verdict_words import COMPARED
-    from elmbench.report.checks import (
-        check_published,
-        published_record,
-        require_compared_values,
-    )
-    from elmbench.report.expectations import check_strictly
+    from elmbench.report.published_check import recall_check
 
     dirs = state.results_dirs
     with show_tables() as watch:
-        papers = check_published(names, profile, dirs, watch)
-    tables = [table for paper in papers for table in paper.tables]
+        check = recall_check(names, profile, dirs, watch, as_json=state.as_json)
     if state.as_json:
-        state.emit(published_record(papers))
-    elif papers:
-        state.emit(None, published_text(papers))
-    if dirs.committed is not None:
-        profiles = {
-            table.file.id: [results.resolved.profile for results in table.results]
-            for table in tables
-        }
-        state.remark(dirs.origins(profiles))
-    verdicts = sum(
-        (counts for table in tables for counts in table.counts), Counter[str]()
-    )
-    compared = sum(verdicts[name] for name in COMPARED)
-    require_compared_values(compared, tables, profile, state.results_dir)
+        state.emit(check.record)
+    elif check.tables:
+        state.emit(None, check_text(check.blocks))
+    if check.origins:
+        state.remark(check.origins)
+    if not check.compared:
+        from elmbench.report.checks import nothing_compared
+
+        raise nothing_compared(
+            check.tables, check.profile or profile, state.results_dir
+        )
     if not strict:
         return 0
-    outcome = check_strictly(papers)
-    for objection in outcome.objections:
+    for objection in check.objections:
         typer.echo(objection, err=True)
-    return outcome.exit_code
+    return check.strict_code
 
 
 @app.command("pages", rich_help_panel=RESULTS)

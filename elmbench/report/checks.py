@@ -109,7 +109,7 @@ def check_baselines(
 
 
 def _files(
-    names: list[str], is_default: Callable[[ExperimentFile], bool]
+    names: Sequence[str], is_default: Callable[[ExperimentFile], bool]
 ) -> list[ExperimentFile]:
     """Return the experiments of these names; without names, all that are checked by default."""
     return [find_experiment(name) for name in names] or list(
@@ -137,32 +137,26 @@ def _require_results(
         )
 
 
-def require_compared_values(
-    compared: int,
-    tables: Sequence[TableResults],
-    profile: str | None,
-    results_dir: Path,
-) -> None:
-    """Raise NothingToCompareError if no value of these tables was compared."""
-    if not compared and tables:
-        ids = ", ".join(table.file.id for table in tables)
-        first = tables[0].results[0].resolved
-        raise NothingToCompareError(
-            f"no published value of {ids} is compared",
+def nothing_compared(
+    tables: Sequence[str], profile: str | None, results_dir: Path
+) -> NothingToCompareError:
+    """Return the error that no value of these tables, or of all results, was compared.
+
+    `profile`: the profile of the first table's results, if there are tables.
+    """
+    if tables:
+        return NothingToCompareError(
+            f"no published value of {', '.join(tables)} is compared",
             expected="values that get a verdict (not hyperparameters, sizes or times), and cells "
             "that ended ok",
-            next_step=f"elmbench table {first.file.id} --profile {first.profile}",
+            next_step=f"elmbench table {tables[0]} --profile {profile}",
         )
-    if not compared:
-        problem = f"{results_dir} holds no result to compare"
-        next_step = (
-            f"elmbench run --all --profile {profile or 'fast'}, then check again"
-        )
-        raise NothingToCompareError(
-            problem,
-            expected="results of an earlier run that ended ok",
-            next_step=next_step,
-        )
+    next_step = f"elmbench run --all --profile {profile or 'fast'}, then check again"
+    return NothingToCompareError(
+        f"{results_dir} holds no result to compare",
+        expected="results of an earlier run that ended ok",
+        next_step=next_step,
+    )
 
 
 def update_baselines(names: list[str], results_dir: Path) -> list[dict[str, Any]]:
@@ -219,7 +213,7 @@ def update_tables(
 
 
 def check_published(
-    names: list[str], profile: str | None, dirs: ResultsDirs, watch: Watch = iter
+    names: Sequence[str], profile: str | None, dirs: ResultsDirs, watch: Watch = iter
 ) -> list[PaperResults]:
     """Return the results of the named tables, or of all with results, which have the comparison
     with the papers.

@@ -17,12 +17,14 @@ from scipy.stats import (
     friedmanchisquare,
     permutation_test,
     rankdata,
+    studentized_range,
     ttest_ind,
     ttest_rel,
     wilcoxon,
 )
 
 from elmbench.judging.rank_statistics import (
+    ALPHA,
     compare_models,
     draw_critical_differences,
     rank_statistics,
@@ -34,6 +36,8 @@ from elmbench.numerics.significance import (
     corrected_t_test,
     sign_test,
     signed_rank_test,
+    studentized_range_quantile,
+    studentized_range_tail,
     welch_test,
     wilcoxon_p,
 )
@@ -289,3 +293,17 @@ def test_several_must_all_be_true() -> None:
     # nothing.
     assert combine_findings([sign_test(0, 6), sign_test(0, 8)])[0] == sign_test(0, 8)
     assert combine_findings([sign_test(0, 3), sign_test(0, 4)])[0] == sign_test(0, 3)
+
+
+@pytest.mark.parametrize("n_models", [2, 5, 20])
+def test_the_range_of_ranks_has_the_studentized_range_distribution(
+    n_models: int,
+) -> None:
+    distances = [0.0, 0.4, 2.0, 3.5, 6.0]
+    expected = studentized_range.sf(distances, n_models, np.inf)
+    tail = studentized_range_tail(distances, n_models)
+    assert tail == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    quantile = studentized_range_quantile(ALPHA, n_models)
+    assert quantile == pytest.approx(
+        studentized_range.ppf(1 - ALPHA, n_models, np.inf), rel=1e-9
+    )

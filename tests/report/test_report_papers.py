@@ -8,15 +8,14 @@ from typing import Any
 import pandas as pd
 import pytest
 from made_cells import RESULTS, committed
-from rich.text import Text
 from sentences import sentence
 
-from elmbench.cli.checks import published_text
 from elmbench.judging.claim_outcomes import ClaimOutcome, result_in_words
 from elmbench.judging.table_verdicts import MeasureVerdict, judge_table
 from elmbench.judging.verdict_words import JUDGED, VERDICTS
 from elmbench.numerics.significance import SignificanceResult
 from elmbench.report.build_site import gather_papers
+from elmbench.report.check_blocks import check_blocks
 from elmbench.report.checks import check_published, published_record
 from elmbench.report.papers import (
     PaperResults,
@@ -316,11 +315,7 @@ def test_check_and_site_test_the_same_claims_of_all_profiles() -> None:
     assert checked.sentences == paper.sentences
     counts = [(table.file.id, table.counts) for table in checked.tables]
     assert counts == [(table.file.id, table.counts) for table in paper.tables]
-    lines = [
-        text.plain
-        for text in published_text([checked]).renderables
-        if isinstance(text, Text)
-    ]
+    lines = [block.text for block in check_blocks([checked])]
     assert sum(text.startswith("- claim ") for text in lines) == len(
         PAPERS["kos-elm"].main_claims
     )

@@ -1,4 +1,6 @@
-"""A cache of pages of the site, in the user's cache folder, by what they follow from."""
+"""A cache of the pages of the site and of checks, in the user's cache folder, by what they follow
+from.
+"""
 
 import hashlib
 import json
@@ -36,7 +38,7 @@ _LIBRARIES = (
     "pydantic",
 )
 
-#: The texts of some files of the site, by their names.
+#: The texts of some files of the site, by their names, or the answer to a question.
 Texts = dict[str, str]
 
 
@@ -57,12 +59,28 @@ class PageCache:
         if not self._is_usable:
             return make()
         key = self._key(paper)
-        path = cache_folder() / _FOLDER / f"{key}.json"
-        texts = _read(path, key)
+        texts = _read(key)
         if texts is None:
             texts = make()
-            _write(path, key, texts)
+            _write(key, texts)
         return texts
+
+    def text(self, question: str, make: Callable[[], str | None]) -> str | None:
+        """Return the answer to a question about the results of all papers; `make` computes it if
+        it is not in the cache, and returns None for an answer that is not to be kept.
+        """
+        if not self._is_usable:
+            return make()
+        # The answer may name the folders.
+        parts = [question, str(self.dirs), self._key("*")]
+        key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        texts = _read(key)
+        if texts is not None:
+            return texts["answer"]
+        answer = make()
+        if answer is not None:
+            _write(key, {"answer": answer})
+        return answer
 
     @cached_property
     def digest(self) -> str:
@@ -132,10 +150,16 @@ def _digest_of(folder: Path, files: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
-def _read(path: Path, key: str) -> Texts | None:
+def _path(key: str) -> Path:
+    """Return the path of an entry of the cache."""
+    return cache_folder() / _FOLDER / f"{key}.json"
+
+
+def _read(key: str) -> Texts | None:
     """Return the texts of an entry of the cache; None if it is missing, damaged or of another
     key.
     """
+    path = _path(key)
     entry = read_json(path)
     texts = entry.get("texts")
     if not isinstance(texts, dict) or entry.get("sha256") != _checksum(key, texts):
@@ -145,8 +169,9 @@ def _read(path: Path, key: str) -> Texts | None:
     return texts
 
 
-def _write(path: Path, key: str, texts: Texts) -> None:
+def _write(key: str, texts: Texts) -> None:
     """Write an entry of the cache, if the folder can be written, and delete the oldest ones."""
+    path = _path(key)
     entry = {"sha256": _checksum(key, texts), "texts": texts}
     with suppress(WriteError):
         write_atomically(path, json.dumps(entry))

@@ -1,0 +1,152 @@
+"""The text of a comparison of tables with their papers, as blocks of any width."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+import pandas as pd
+
+from elmbench.errors import amount
+from elmbench.judging.claim_outcomes import CLAIM_VERDICTS, count_results
+from elmbench.judging.published_values import counts_text
+from elmbench.judging.verdict_words import VERDICTS
+from elmbench.report.papers import PaperResults, TableResults
+from elmbench.report.published_check import Block
+from elmbench.report.verdict_sentences import (
+    MEASURE_COLUMNS,
+    measure_legend,
+    measure_texts,
+)
+from elmbench.tables.number_texts import p_words, three_digits
+
+#: Headings that would be too wide.
+_SHORT = {
+    "not comparable": "not comp.",
+    "reproduced": "reprod.",
+    "consistent": "consist.",
+}
+
+
+def check_blocks(papers: Sequence[PaperResults]) -> list[Block]:
+    """Return the verdicts on values and tables, the agreement of each metric, and the sentences on
+    each paper.
+    """
+    tables = [table for paper in papers for table in paper.tables]
+    values = sum((paper.counts.values for paper in papers), Counter[str]())
+    facts = sum((paper.counts.facts for paper in papers), Counter[str]())
+    missing_runs = pd.concat([table.missing_runs for table in tables])
+    return [
+        *_measures(tables),
+        *_counts(tables),
+        *_times(tables),
+        Block(),
+        Block(text=counts_text(values, facts, missing_runs)),
+        *_claims(papers),
+        *_papers(papers),
+    ]
+
+
+def _counts(tables: Sequence[TableResults]) -> Iterator[Block]:
+    """Yield the table of the numbers of values with each verdict."""
+    # A line has little room.
+    shown = [
+        verdict
+        for verdict in VERDICTS
+        if any(table.counts.values[verdict] for table in tables)
+    ]
+    counts = [
+        [table.file.id, *(table.counts.values[name] for name in shown)]
+        for table in tables
+        if table.counts.values
+    ]
+    if not counts:
+        return
+    headings = _stack_words(_SHORT.get(verdict, verdict) for verdict in shown)
+    yield Block(headings=["experiment", *headings], rows=counts)
+    if len(counts) > 1:
+        yield Block(
+            text="A value that several tables print counts once in the sentences below.",
+            style="dim",
+        )
+
+
+def _measures(tables: Iterable[TableResults]) -> Iterator[Block]:
+    """Yield the table of the measures of each table and metric, with its legend."""
+    verdicts = [
+        (table.file.id, verdict) for table in tables for verdict in table.table_verdicts
+    ]
+    rows = [(id, *measure_texts(verdict)) for id, verdict in verdicts]
+    if rows:
+        headings = ["experiment", *_stack_words(MEASURE_COLUMNS)]
+        yield Block(headings=headings, rows=rows, n_labels=2)
+        legend = measure_legend(verdict for _, verdict in verdicts)
+        yield Block(text=legend, style="dim")
+        yield Block()
+
+
+def _times(tables: Iterable[TableResults]) -> Iterator[Block]:
+    """Yield the table of the agreement of times, with its legend."""
+    rows = [
+        (
+            table.file.id,
+            times.metric,
+            str(times.n),
+            f"x {three_digits(times.median_factor)}",
+            "" if times.rank_correlation is None else f"{times.rank_correlation:.2f}",
+        )
+        for table in tables
+        for times in table.results[0].times
+    ]
+    if rows:
+        columns = _stack_words(
+            ("experiment", "metric", "values", "median factor", "rank corr.")
+        )
+        yield Block()
+        yield Block(headings=columns, rows=rows, n_labels=2)
+        yield Block(
+            text="median factor: between our ratio to the first model of a data set and the "
+            "printed ratio; times come from another machine. rank corr.: Spearman's correlation "
+            "of the models.",
+            style="dim",
+        )
+
+
+def _stack_words(headings: Iterable[str]) -> list[str]:
+    """Return headings with a word on each line, so that the columns are narrow and no number is
+    broken.
+    """
+    return [heading.replace(" ", "\n") for heading in headings]
+
+
+def _claims(papers: Sequence[PaperResults]) -> Iterator[Block]:
+    """Yield the line that counts the claims, if there are any, and each that was tested."""
+    claims = [claim for paper in papers for claim in paper.claims]
+    if claims:
+        results = count_results(
+            sorted((claim.verdict for claim in claims), key=CLAIM_VERDICTS.index)
+        )
+        n_claims = amount(len(claims), "claim")
+        yield Block(text=f"{n_claims} of the papers: {results}; --json has them all.")
+    for claim in claims:
+        if claim.is_tested:
+            p = "" if claim.p is None else f" ({p_words(claim.p)})"
+            yield Block(
+                text=f'{claim.table}: "{claim.claim.says}": {claim.verdict}{p}',
+                style="dim",
+            )
+
+
+def _papers(papers: Sequence[PaperResults]) -> Iterator[Block]:
+    """Yield the sentences on each paper, and its main claims if all tables of a claim are
+    checked.
+    """
+    for paper in papers:
+        yield Block(text=f"\n{paper.paper.key}: {paper.answer}", style="bold")
+        if paper.in_short:
+            yield Block(text=" ".join(paper.in_short))
+        for sentence in paper.sentences[1:]:
+            yield Block(text=f"- {sentence}")
+        checked = {table.file.id for table in paper.tables}
+        for main, result, _ in paper.main_claims:
+            if checked.issuperset(main.tested_by):
+                claim = f'claim "{main.says}" ({main.where})'
+                yield Block(text=f"- {claim}: {result}.")

@@ -1,0 +1,149 @@
+"""The comparison of tables with their papers as `elmbench check` prints it.
+
+A check is JSON-able, so that the cache keeps it: nothing is judged again while results,
+specifications and code stay as they are.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from elmbench.report.site.page_cache import PageCache
+from elmbench.results.folders import ResultsDirs
+from elmbench.specs.catalogue import Watch
+
+if TYPE_CHECKING:
+    from elmbench.report.papers import PaperResults
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """A paragraph, or a table of texts if it has `rows`.
+
+    Attributes
+    ----------
+    text, style : str
+        The paragraph and its style in rich.
+    headings, rows : sequence
+        The table; a heading may have several lines.
+    n_labels : int
+        The number of columns that label a row.
+    """
+
+    text: str = ""
+    style: str = ""
+    headings: Sequence[str] = ()
+    rows: Sequence[Sequence[Any]] = ()
+    n_labels: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedCheck:
+    """The comparison of some tables with their papers.
+
+    Attributes
+    ----------
+    blocks : sequence of Block
+        Its text; empty with `record`.
+    record : list of dict or None
+        Its content for JSON, if it was asked for.
+    origins : str
+        The line on the folders of the results; empty if there is one folder.
+    tables : sequence of str
+        The ids of the tables.
+    profile : str
+        The most faithful profile of the first one; empty without tables.
+    compared : int
+        The number of compared values.
+    objections : sequence of str
+        See `StrictOutcome`.
+    strict_code : int
+        The exit code of a strict check.
+    """
+
+    blocks: Sequence[Block] = ()
+    record: list[dict[str, Any]] | None = None
+    origins: str = ""
+    tables: Sequence[str] = ()
+    profile: str = ""
+    compared: int = 0
+    objections: Sequence[str] = ()
+    strict_code: int = 0
+
+
+def recall_check(
+    names: Sequence[str],
+    profile: str | None,
+    dirs: ResultsDirs,
+    watch: Watch = iter,
+    *,
+    as_json: bool = False,
+) -> PublishedCheck:
+    """Return the comparison of the named tables, or of all with results, with their papers, from
+    the cache if it has it.
+
+    `profile`: see `check_published`, which raises the errors.
+    """
+
+    def make() -> str | None:
+        # Only here, since pandas takes half a second to import.
+        from elmbench.report.checks import check_published
+
+        papers = check_published(names, profile, dirs, watch)
+        check = published_check(papers, dirs, as_json=as_json)
+        texts.append(json.dumps(asdict(check), default=_as_number))
+        has_warnings = any(
+            results.left_out for paper in papers for results in paper.results
+        )
+        # Warnings and errors come again.
+        return None if has_warnings or not check.compared else texts[0]
+
+    texts: list[str] = []
+    question = json.dumps([[*names], profile, as_json])
+    cached = PageCache(dirs).text(question, make)
+    return _check_from(json.loads(texts[0] if cached is None else cached))
+
+
+def published_check(
+    papers: Sequence["PaperResults"], dirs: ResultsDirs, *, as_json: bool = False
+) -> PublishedCheck:
+    """Return the comparison of tables, which `check_published` has read, with their papers."""
+    from elmbench.judging.verdict_words import COMPARED
+    from elmbench.report.check_blocks import check_blocks
+    from elmbench.report.checks import published_record
+    from elmbench.report.expectations import check_strictly
+
+    tables = [table for paper in papers for table in paper.tables]
+    profiles = {
+        table.file.id: [results.resolved.profile for results in table.results]
+        for table in tables
+    }
+    outcome = check_strictly(papers)
+    return PublishedCheck(
+        blocks=() if as_json or not papers else check_blocks(papers),
+        record=published_record(papers) if as_json else None,
+        origins="" if dirs.committed is None else dirs.origins(profiles),
+        tables=[*profiles],
+        profile=profiles[tables[0].file.id][0] if tables else "",
+        compared=sum(
+            counts[name]
+            for table in tables
+            for counts in table.counts
+            for name in COMPARED
+        ),
+        objections=outcome.objections,
+        strict_code=outcome.exit_code,
+    )
+
+
+def _check_from(record: Mapping[str, Any]) -> PublishedCheck:
+    """Return a check from its JSON."""
+    blocks = [Block(**block) for block in record["blocks"]]
+    return PublishedCheck(**{**record, "blocks": blocks})
+
+
+def _as_number(value: Any) -> Any:
+    """Return a value that JSON lacks: published values are decimals."""
+    return float(value) if isinstance(value, Decimal) else str(value)
