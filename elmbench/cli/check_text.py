@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from rich.console import Group, RenderableType
 
 from elmbench.cli.options import state
-from elmbench.report.published_check import Block
+from elmbench.report.printed_blocks import Block
 from elmbench.report.writers.text import Text, blocks
 
 

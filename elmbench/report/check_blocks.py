@@ -10,7 +10,7 @@ from elmbench.judging.claim_outcomes import CLAIM_VERDICTS, count_results
 from elmbench.judging.published_values import counts_text
 from elmbench.judging.verdict_words import VERDICTS
 from elmbench.report.papers import PaperResults, TableResults
-from elmbench.report.published_check import Block
+from elmbench.report.printed_blocks import Block
 from elmbench.report.verdict_sentences import (
     MEASURE_COLUMNS,
     measure_legend,

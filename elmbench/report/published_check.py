@@ -10,33 +10,13 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from elmbench.report.printed_blocks import Block
 from elmbench.report.site.page_cache import PageCache
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import Watch
 
 if TYPE_CHECKING:
     from elmbench.report.papers import PaperResults
-
-
-@dataclass(frozen=True, kw_only=True)
-class Block:
-    """A paragraph, or a table of texts if it has `rows`.
-
-    Attributes
-    ----------
-    text, style : str
-        The paragraph and its style in rich.
-    headings, rows : sequence
-        The table; a heading may have several lines.
-    n_labels : int
-        The number of columns that label a row.
-    """
-
-    text: str = ""
-    style: str = ""
-    headings: Sequence[str] = ()
-    rows: Sequence[Sequence[Any]] = ()
-    n_labels: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
