@@ -27,7 +27,7 @@ _LONGEST_NAME = 60
 #: More digits are no number of a data set, and perhaps too many for Python.
 _OPENML_ID = re.compile(r"\d{1,18}", re.ASCII)
 _ENDING = re.compile(
-    r"(\.(csv|tsv|txt|xlsx|svm|libsvm|svmlight|arff|npz|parquet|pq))?(\.(gz|bz2|xz))?$",
+    r"(\.(csv|tsv|txt|data|xlsx|svm|libsvm|svmlight|arff|npz|parquet|pq))?(\.(gz|bz2|xz))?$",
     re.I,
 )
 

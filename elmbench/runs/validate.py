@@ -118,7 +118,8 @@ def _check_published(experiment: Resolved) -> None:
             )
             raise invalid(
                 error.found,
-                f"{error.expected}; a value of a model that the suite lacks needs a note",
+                f"{error.expected}; a value of a model without a column needs a text in the field "
+                "note",
             )
         if table.judges and published.value is not None and column in in_table:
             metrics = [measure.column for measure in measures(dataset, column)]

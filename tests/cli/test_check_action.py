@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -122,6 +123,14 @@ def test_a_table_that_does_not_hold_fails_with_the_reason_in_the_summary(
     summary = job.summary.read_text("utf-8")
     assert "miller/table1: the verdict on accuracy is" in summary
     assert "**holds**" not in summary
+
+
+def test_a_margin_of_the_project_is_in_the_summary() -> None:
+    own_margin = runpy.run_path(str(FOLDER / "summary.py"))["own_margin"]
+    assert own_margin({"margin": 0.05, "standard_margin": 0.01}) == (
+        " (margin 0.05, not 0.01)"
+    )
+    assert own_margin({"margin": 0.01, "standard_margin": 0.01}) == ""
 
 
 def test_an_error_is_in_the_summary(job: Job) -> None:

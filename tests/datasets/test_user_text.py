@@ -365,6 +365,8 @@ def test_fields_in_columns_of_spaces_and_a_separator_in_the_first_line(
     tmp_path: Path,
 ) -> None:
     assert same(loaded(tmp_path, FRAME.to_string(index=False), name="x.txt"))
+    # The ending of UCI's files.
+    assert same(loaded(tmp_path, FRAME.to_csv(index=False), name="x.data"))
     assert same(
         loaded(
             tmp_path,

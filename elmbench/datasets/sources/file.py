@@ -52,6 +52,7 @@ TARGETS = ("target", "class", "label", "y")
 _OTHER_ENDINGS = {
     "tsv": "csv",
     "txt": "csv",
+    "data": "csv",
     "libsvm": "svm",
     "svmlight": "svm",
     "pq": "parquet",
