@@ -30,24 +30,50 @@ def made_row(
     for ten runs around it.
     """
     values = [
-        ComparedValue(
-            profile="paper",
+        made_value(
+            model,
+            published,
+            _runs(ours, deviation, k),
             dataset=dataset,
-            model=model,
-            measure=Measure(metric),
-            runs=np.arange(len(means)),
-            means=means,
-            draws=draws_of_means(means, 0.0),
-            published=_published_value(dataset, model, metric, published),
-            tolerance=Tolerance(rounding=rounding, mean_of=mean_of),
-            unit=unit or unit_of(metric),
+            metric=metric,
+            rounding=rounding,
+            mean_of=mean_of,
+            unit=unit,
             is_proposed=model in proposed,
         )
         for k, (model, (published, ours)) in enumerate(models.items())
-        for means in [_runs(ours, deviation, k)]
     ]
     (row,) = rows_of(values)
     return row
+
+
+def made_value(
+    model: str,
+    published: float,
+    means: NDArray[np.float64],
+    *,
+    runs: Sequence[int] | None = None,
+    dataset: str = "a",
+    metric: str = "accuracy",
+    rounding: float = 0.0,
+    mean_of: int = 20,
+    unit: Unit | None = None,
+    is_proposed: bool = False,
+) -> ComparedValue:
+    """Return a published value beside our run means; the runs are numbered from 0 by default."""
+    return ComparedValue(
+        profile="paper",
+        dataset=dataset,
+        model=model,
+        measure=Measure(metric),
+        runs=np.arange(len(means)) if runs is None else np.array(runs),
+        means=means,
+        draws=draws_of_means(means, 0.0),
+        published=_published_value(dataset, model, metric, published),
+        tolerance=Tolerance(rounding=rounding, mean_of=mean_of),
+        unit=unit or unit_of(metric),
+        is_proposed=is_proposed,
+    )
 
 
 def _published_value(

@@ -295,7 +295,8 @@ def check_command(
         bool,
         comparison_option(
             "--strict",
-            help="Exit with code 1 if a table unexpectedly does not hold.",
+            help="Exit with code 1 if a table unexpectedly does not hold or holds in part, with 3 "
+            "if none is decided. A table that holds but for some models is no error.",
         ),
     ] = False,
     print_only: Annotated[

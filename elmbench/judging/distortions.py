@@ -16,12 +16,18 @@ import numpy as np
 
 from elmbench.judging.measured_cells import ComparedValue
 from elmbench.judging.table_measures import Row, compare_order, rows_of
-from elmbench.judging.table_verdicts import ALPHA, TableVerdict, judge_measures
+from elmbench.judging.table_verdicts import (
+    ALPHA,
+    TableVerdict,
+    judge_measures,
+    judge_order,
+)
 from elmbench.judging.value_verdicts import FEWEST_RUNS, draws_of_means
 from elmbench.metrics import less_is_better
 from elmbench.numerics.seeds import generator
 
 _MODELS_EXCHANGED = "two models exchanged"
+_EXCHANGED_ONCE = "two models exchanged on one data set"
 _DATASETS_EXCHANGED = "two data sets exchanged"
 _RIVALS_LOWERED = "rivals lowered by two margins"
 _DIFFERENCES_DOUBLED = "differences doubled"
@@ -30,6 +36,7 @@ _NOISE = "one model replaced by noise"
 #: The kinds of distortions, in the order in which they are reported.
 KINDS = (
     _MODELS_EXCHANGED,
+    _EXCHANGED_ONCE,
     _DATASETS_EXCHANGED,
     _RIVALS_LOWERED,
     _DIFFERENCES_DOUBLED,
@@ -55,6 +62,7 @@ def distorted_prints(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
     for pair in compare_order(rows).pairs:
         exchanged = [_exchanged(row, *pair.models) for row in rows]
         yield Distortion(_MODELS_EXCHANGED, exchanged)
+    yield from _exchanged_once(rows)
     yield from _exchanged_datasets(rows)
     if any(len(row.models) > 1 for row in rows):
         yield from _changed_differences(metric, rows)
@@ -91,6 +99,15 @@ def _exchanged(row: Row, first: str, second: str) -> Row:
     published = row.published.copy()
     published[positions] = published[positions[::-1]]
     return row.with_published(published)
+
+
+def _exchanged_once(rows: Sequence[Row]) -> Iterator[Distortion]:
+    """Yield the print with each two models exchanged on one data set that separates them."""
+    for number, row in enumerate(rows):
+        for i, j in row.clear_pairs:
+            distorted = list(rows)
+            distorted[number] = _exchanged(row, row.models[i], row.models[j])
+            yield Distortion(_EXCHANGED_ONCE, distorted)
 
 
 def _exchanged_datasets(rows: Sequence[Row]) -> Iterator[Distortion]:
@@ -160,16 +177,26 @@ def count_noticed_distortions(metric: str, rows: Sequence[Row]) -> list[Noticed]
     """Count, for each kind of distortion, the distorted prints and those whose verdict differs from
     that on the print.
     """
-    original = states_and_exceptions(judge_measures(metric, rows))
+    original = judge_measures(metric, rows)
     n: Counter[str] = Counter()
     noticed: Counter[str] = Counter()
     for distortion in distorted_prints(metric, rows):
-        verdict = judge_measures(metric, distortion.rows)
         n[distortion.kind] += 1
-        noticed[distortion.kind] += states_and_exceptions(verdict) != original
+        noticed[distortion.kind] += _is_noticed(distortion, metric, original)
     return [
         Noticed(kind, n=n[kind], noticed=noticed[kind]) for kind in KINDS if n[kind]
     ]
+
+
+def _is_noticed(distortion: Distortion, metric: str, original: TableVerdict) -> bool:
+    """Return True if the verdict on a distorted print differs from the original one."""
+    if distortion.kind == _EXCHANGED_ONCE:
+        # A table has hundreds of these, and the order is the cheapest measure.
+        order = judge_order(distortion.rows)
+        if order.state != "does not hold":
+            return order != original.order_verdict
+    verdict = judge_measures(metric, distortion.rows)
+    return states_and_exceptions(verdict) != states_and_exceptions(original)
 
 
 def states_and_exceptions(verdict: TableVerdict) -> tuple[object, ...]:

@@ -34,6 +34,41 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
+class PairedDifferences:
+    """The differences of each two models on a data set over their common runs.
+
+    The arrays have shape (k, k) for k models: the first model minus the second.
+    """
+
+    #: The number of common runs.
+    n_runs: NDArray[np.int64]
+    #: The mean differences; NaN without a common run.
+    means: Array
+    #: The deviations of the difference in a run; NaN with fewer than two common runs.
+    deviations: Array
+    #: Student's quantiles of the 95 % interval; NaN with fewer than two common runs.
+    quantiles: Array
+
+    def select(self, chosen: Mask) -> PairedDifferences:
+        """Return the differences of some of the models."""
+        positions = np.ix_(chosen, chosen)
+        return PairedDifferences(
+            n_runs=self.n_runs[positions],
+            means=self.means[positions],
+            deviations=self.deviations[positions],
+            quantiles=self.quantiles[positions],
+        )
+
+    def are_separated(self, i: int, j: int) -> bool:
+        """Return True if the difference of two models lies outside Student's interval around
+        zero.
+        """
+        standard_error = self.deviations[i, j] / np.sqrt(self.n_runs[i, j])
+        half_width = self.quantiles[i, j] * standard_error
+        return bool(abs(self.means[i, j]) > half_width + _ROUND_OFF)
+
+
+@dataclass(frozen=True)
 class Row:
     """The models of a table on one data set, in print and in our runs.
 
@@ -64,8 +99,8 @@ class Row:
     #: Simulated errors of our means and of the published values, of shape (SIMULATIONS, k).
     errors: Array
     print_errors: Array
-    #: True for each two models whose difference our runs separate from zero, of shape (k, k).
-    separated: Mask
+    #: The differences of our models over their common runs.
+    differences: PairedDifferences
 
     def select(self, chosen: Mask) -> Row:
         """Return the row of some of its models."""
@@ -84,7 +119,7 @@ class Row:
             least_half_widths=self.least_half_widths[chosen],
             errors=self.errors[:, chosen],
             print_errors=self.print_errors[:, chosen],
-            separated=self.separated[np.ix_(chosen, chosen)],
+            differences=self.differences.select(chosen),
         )
 
     @property
@@ -147,7 +182,8 @@ def _row(values: Sequence[ComparedValue], models: Sequence[str]) -> Row:
     n_runs = _numbers_of_runs(values)
     published = np.array([value.published.number for value in values])
     rounding = np.array([value.tolerance.rounding for value in values])
-    residuals = _residuals(values)
+    run_means = _means_by_run(values)
+    residuals = _residuals(run_means)
     variances = _print_variances(residuals, mean_of, rounding)
     rng = generator("errors of published values", dataset)
     normal = rng.standard_normal((SIMULATIONS, len(values)))
@@ -166,7 +202,7 @@ def _row(values: Sequence[ComparedValue], models: Sequence[str]) -> Row:
         mean_of=mean_of,
         errors=_errors(dataset, residuals, n_runs),
         print_errors=normal * np.sqrt(variances),
-        separated=_separated(means, residuals, n_runs),
+        differences=_paired_differences(run_means),
     )
 
 
@@ -189,23 +225,54 @@ def _numbers_of_runs(values: Sequence[ComparedValue]) -> NDArray[np.int64]:
     )
 
 
-def _residuals(values: Sequence[ComparedValue]) -> Array:
-    """Return the residuals of the runs of each model, scaled so that their squares sum to the
-    variance of a run.
+def _means_by_run(values: Sequence[ComparedValue]) -> Array:
+    """Return the mean of each run of each model, of shape (runs, k); NaN for a run that a model
+    lacks.
+
+    A model in which nothing is random has the same mean in all runs.
     """
     runs_of_any: set[int] = set()
     for value in values:
         runs_of_any.update(value.runs.tolist())
     runs = sorted(runs_of_any)
-    residuals = np.zeros((len(runs), len(values)))
+    means = np.full((max(len(runs), FEWEST_RUNS), len(values)), np.nan)
     for column, value in enumerate(values):
-        n_runs = len(value.runs)
-        if n_runs < 2:
-            continue
-        positions = np.searchsorted(runs, value.runs)
-        centred = value.means - value.means.mean()
-        residuals[positions, column] = centred / np.sqrt(n_runs - 1)
-    return residuals
+        if value.draws.is_fixed:
+            means[:, column] = value.means[0]
+        else:
+            means[np.searchsorted(runs, value.runs), column] = value.means
+    return means
+
+
+def _residuals(run_means: Array) -> Array:
+    """Return the residuals of the runs of each model, scaled so that their squares sum to the
+    variance of a run.
+    """
+    n_runs = np.sum(~np.isnan(run_means), axis=0)
+    centred = run_means - np.nanmean(run_means, axis=0)
+    residuals = centred / np.sqrt(np.maximum(n_runs - 1, 1))
+    return np.nan_to_num(residuals)
+
+
+def _paired_differences(run_means: Array) -> PairedDifferences:
+    """Return the differences of each two models over their common runs."""
+    differences = run_means[:, :, np.newaxis] - run_means[:, np.newaxis, :]
+    n_runs = np.sum(~np.isnan(differences), axis=0)
+    degrees = np.maximum(n_runs - 1, 1)
+    means = _divided(np.nansum(differences, axis=0), n_runs)
+    squares = np.nansum((differences - means) ** 2, axis=0)
+    has_interval = n_runs > 1
+    deviations = np.where(has_interval, np.sqrt(squares / degrees), np.nan)
+    quantile_of = np.vectorize(t_quantile, otypes=[float])
+    quantiles = np.where(has_interval, quantile_of(degrees, UPPER_END), np.nan)
+    return PairedDifferences(
+        n_runs=n_runs, means=means, deviations=deviations, quantiles=quantiles
+    )
+
+
+def _divided(sums: Array, numbers: NDArray[np.int64]) -> Array:
+    """Return the sums over their numbers; NaN for an empty one."""
+    return np.where(numbers > 0, sums / np.maximum(numbers, 1), np.nan)
 
 
 def _errors(dataset: str, residuals: Array, n_runs: NDArray[np.int64]) -> Array:
@@ -227,31 +294,6 @@ def _errors(dataset: str, residuals: Array, n_runs: NDArray[np.int64]) -> Array:
     errors_of_runs = normal * np.sqrt(degrees / chi_squared)
     errors = errors_of_runs / np.sqrt(n_runs)
     return np.where(n_runs > 1, errors, np.nan)
-
-
-def _separated(means: Array, residuals: Array, n_runs: NDArray[np.int64]) -> Mask:
-    """Return True for each two models whose difference lies outside Student's interval of paired
-    runs around zero.
-    """
-    common_runs = np.minimum.outer(n_runs, n_runs)
-    half_widths = _paired_half_widths(residuals, common_runs)
-    distances = np.abs(np.subtract.outer(means, means))
-    return np.asarray((distances > half_widths) & (common_runs > 1))
-
-
-def _paired_half_widths(residuals: Array, common_runs: NDArray[np.int64]) -> Array:
-    """Return the half widths of Student's intervals of paired differences, of shape (k, k)."""
-    standard_errors = np.sqrt(_paired_variances(residuals) / common_runs)
-    degrees = np.maximum(common_runs - 1, 1)
-    quantile_of = np.vectorize(t_quantile, otypes=[float])
-    return np.asarray(quantile_of(degrees, UPPER_END) * standard_errors)
-
-
-def _paired_variances(residuals: Array) -> Array:
-    """Return the variance of the difference of each two models in a run, of shape (k, k)."""
-    first = residuals[:, :, np.newaxis]
-    second = residuals[:, np.newaxis, :]
-    return np.asarray(np.sum((first - second) ** 2, axis=0))
 
 
 @dataclass(frozen=True)
@@ -335,12 +377,15 @@ class PairOrder:
     models: tuple[str, str]
     #: The number of data sets on which our runs put them in the same order.
     same: int
-    #: The number of data sets on which our runs put them in the opposite order.
-    opposite: int
+    #: The data sets on which our runs put them in the opposite order.
+    opposite_on: tuple[str, ...]
     #: The number of data sets on which our runs do not separate them.
     unseparated: int
-    #: The number of data sets on which our means are in the same order, separated or not.
-    same_means: int
+
+    @property
+    def opposite(self) -> int:
+        """The number of data sets on which our runs put them in the opposite order."""
+        return len(self.opposite_on)
 
     @property
     def is_reversed(self) -> bool:
@@ -415,6 +460,7 @@ class _ComparedPair(NamedTuple):
     """Two models on one data set."""
 
     models: tuple[str, str]
+    dataset: str
     #: True if the means are in the printed order.
     is_same: bool
     is_separated: bool
@@ -442,18 +488,21 @@ def _compare_pair(row: Row, i: int, j: int) -> _ComparedPair:
     difference, simulated = _difference_in_order(row, i, j)
     return _ComparedPair(
         models=(row.models[i], row.models[j]),
+        dataset=row.dataset,
         is_same=difference > 0,
-        is_separated=bool(row.separated[i, j]),
+        is_separated=row.differences.are_separated(i, j),
         simulated=_are_positive(simulated),
     )
 
 
 def _difference_in_order(row: Row, i: int, j: int) -> tuple[float, Array]:
-    """Return the difference of two means, positive if they are in the printed order, and its
-    simulated values.
+    """Return the difference of two models over their common runs, positive if they are in the
+    printed order, and its simulated values; that of the means without a common run.
     """
     larger, smaller = (i, j) if row.published[i] > row.published[j] else (j, i)
-    difference = float(row.means[larger] - row.means[smaller])
+    difference = float(row.differences.means[larger, smaller])
+    if np.isnan(difference):
+        difference = float(row.means[larger] - row.means[smaller])
     error = row.errors[:, larger] - row.errors[:, smaller]
     return difference, difference + error
 
@@ -466,13 +515,12 @@ def _are_positive(numbers: Array) -> Array:
 def _pair_order(pairs: Sequence[_ComparedPair]) -> PairOrder:
     """Return the order of two models on all data sets."""
     separated = [pair for pair in pairs if pair.is_separated]
-    same = sum(pair.is_same for pair in separated)
+    opposite_on = tuple(pair.dataset for pair in separated if not pair.is_same)
     return PairOrder(
         models=pairs[0].models,
-        same=same,
-        opposite=len(separated) - same,
+        same=len(separated) - len(opposite_on),
+        opposite_on=opposite_on,
         unseparated=len(pairs) - len(separated),
-        same_means=sum(pair.is_same for pair in pairs),
     )
 
 

@@ -19,6 +19,7 @@ from elmbench.judging.strict_test import StrictTest, strict_tests
 from elmbench.judging.table_measures import (
     Interval,
     Order,
+    PairOrder,
     Row,
     Values,
     compare_differences,
@@ -253,7 +254,7 @@ def judge_measures(
     strict = strict_tests(rows, means_of or (rows[0].mean_of,))
     measures = [
         _values_verdict(rows),
-        _order_verdict(rows),
+        judge_order(rows),
         _robust(rows, differences_state),
     ]
     if not strict or strict[0].p > ALPHA:
@@ -368,37 +369,103 @@ def _values_verdict(rows: Sequence[Row]) -> MeasureVerdict:
     return MeasureVerdict("holds", exceptions=tuple(dict.fromkeys(exceptions)))
 
 
-def _order_verdict(rows: Sequence[Row]) -> MeasureVerdict:
-    """Return the verdict on the order, with the models that are reversed as exceptions."""
-    state = order_state(rows)
-    if state != "does not hold":
-        return _robust(rows, order_state)
-    exceptions = _reversed_models(rows)
-    are_many = len(exceptions) > MOST_EXCEPTIONS * len(_rows_by_model(rows))
-    if are_many or order_state(without_models(rows, exceptions)) != "holds":
-        return MeasureVerdict(state)
-    return MeasureVerdict("holds", exceptions=exceptions)
-
-
-def _reversed_models(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Return the fewest models, found greedily, without which no two models are reversed.
-
-    Of two models of one pair, it is the one whose values are further from the print.
+def judge_order(rows: Sequence[Row]) -> MeasureVerdict:
+    """Return the verdict on the order; exceptions are the models that are reversed, and the pairs
+    that have the opposite order on a data set.
     """
-    pairs = [pair.models for pair in compare_order(rows).pairs if pair.is_reversed]
+    reversed_models = _fewest_models(rows, _reversed_pairs(rows))
+    rest = without_models(rows, tuple(reversed_models))
+    if reversed_models:
+        are_many = len(reversed_models) > MOST_EXCEPTIONS * len(_rows_by_model(rows))
+        holds = not are_many and order_state(rest) == "holds"
+        verdict = MeasureVerdict("holds" if holds else "does not hold")
+    else:
+        verdict = _robust(rows, order_state)
+    if verdict.state not in ("holds", "undecided"):
+        return verdict
+    if _are_many_opposite(rest):
+        return MeasureVerdict("does not hold")
+    names = _names_of_reversed(rows, reversed_models) + _opposite_on_datasets(rest)
+    return replace(verdict, exceptions=tuple(names))
+
+
+def _reversed_pairs(rows: Sequence[Row]) -> list[PairOrder]:
+    return [pair for pair in compare_order(rows).pairs if pair.is_reversed]
+
+
+def _are_many_opposite(rows: Sequence[Row]) -> bool:
+    """Return True if too many of the pairs on a data set that our runs separate are opposite."""
+    order = compare_order(rows)
+    return order.opposite > MOST_EXCEPTIONS * (order.same + order.opposite)
+
+
+def _names_of_reversed(rows: Sequence[Row], models: Sequence[str]) -> list[str]:
+    """Return an exception for each reversed model, with the data set if it has the opposite order
+    on only one.
+    """
+    pairs = [pair for pair in compare_order(rows).pairs if pair.opposite]
+    names = []
+    for model, pairs_of_model in _pairs_by_model(pairs, models).items():
+        name = _model_or_pair(model, pairs_of_model)
+        datasets = {dataset for pair in pairs_of_model for dataset in pair.opposite_on}
+        names.append(f"{name} on {datasets.pop()}" if len(datasets) == 1 else name)
+    return names
+
+
+def _opposite_on_datasets(rows: Sequence[Row]) -> list[str]:
+    """Return an exception for each data set on which some models have the opposite order: the
+    fewest models without which none have, or the data set if they are more than half of its models.
+    """
+    names = []
+    for dataset, rows_of_dataset in _rows_by_dataset(rows).items():
+        pairs = _reversed_pairs(rows_of_dataset)
+        models = _fewest_models(rows_of_dataset, pairs)
+        if 2 * len(models) > len(_rows_by_model(rows_of_dataset)):
+            names.append(dataset)
+            continue
+        for model, pairs_of_model in _pairs_by_model(pairs, models).items():
+            names.append(f"{_model_or_pair(model, pairs_of_model)} on {dataset}")
+    return names
+
+
+def _pairs_by_model(
+    pairs: Sequence[PairOrder], models: Sequence[str]
+) -> dict[str, list[PairOrder]]:
+    """Return the pairs of each of some models, without the pairs of the earlier ones."""
+    by_model: dict[str, list[PairOrder]] = {}
+    rest = list(pairs)
+    for model in models:
+        by_model[model] = [pair for pair in rest if model in pair.models]
+        rest = [pair for pair in rest if model not in pair.models]
+    return by_model
+
+
+def _model_or_pair(model: str, pairs: Sequence[PairOrder]) -> str:
+    """Return the name of a model with several pairs, or both names of its only pair."""
+    return " and ".join(pairs[0].models) if len(pairs) == 1 else model
+
+
+def _fewest_models(rows: Sequence[Row], pairs: Sequence[PairOrder]) -> list[str]:
+    """Return the fewest models, found greedily, without which none of some pairs are left.
+
+    Of two models with as many pairs, it is the one whose values are further from the print.
+    """
+    if not pairs:
+        return []
     by_model = _rows_by_model(rows)
     distances = {
         model: compare_values(by_model[model]).margins.estimate
-        for models in pairs
-        for model in models
+        for pair in pairs
+        for model in pair.models
     }
     chosen: list[str] = []
-    while pairs:
-        counts = Counter(model for models in pairs for model in models)
+    rest = list(pairs)
+    while rest:
+        counts = Counter(model for pair in rest for model in pair.models)
         worst = max(counts, key=lambda model: (counts[model], distances[model]))
         chosen.append(worst)
-        pairs = [models for models in pairs if worst not in models]
-    return tuple(chosen)
+        rest = [pair for pair in rest if worst not in pair.models]
+    return chosen
 
 
 class Rest(NamedTuple):

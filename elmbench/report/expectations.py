@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from elmbench.judging.claim_outcomes import ClaimOutcome
 from elmbench.judging.verdict_words import JUDGED
 from elmbench.report.papers import PaperResults, TableResults
+from elmbench.report.verdict_sentences import state_text
 from elmbench.specs.experiments import Expectation
 
-#: The verdicts on a table that say no.
+#: The verdicts on a table that say no; one that holds but for some models says yes.
 _NO = ("does not hold", "holds in part")
 
 
@@ -75,7 +76,7 @@ def _broken(
 def _verdicts_of(
     expectation: Expectation, table: TableResults, claims: Sequence[ClaimOutcome]
 ) -> Iterator[str]:
-    """Yield the verdicts on the subject of an expectation."""
+    """Yield the verdicts on the subject of an expectation; that on a table with its exceptions."""
     if expectation.claim:
         for outcome in claims:
             says = outcome.claim.says
@@ -92,4 +93,4 @@ def _verdicts_of(
     else:
         for verdict in table.table_verdicts:
             if verdict.metric == expectation.metric:
-                yield verdict.state
+                yield state_text(verdict)

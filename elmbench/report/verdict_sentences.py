@@ -236,10 +236,13 @@ def _measure_words(name: str, verdict: MeasureVerdict) -> str:
     verb = {"holds": "holds" if name == "order" else "hold"}
     verb["does not hold"] = "does not hold" if name == "order" else "do not hold"
     words = f"{name} {verb.get(verdict.state, verdict.state)}"
-    if verdict.exceptions:
-        words += f" but for {', '.join(verdict.exceptions)}"
+    exceptions = ", ".join(verdict.exceptions)
+    if exceptions and verdict.state == "holds":
+        words += f" but for {exceptions}"
     if verdict.rests_on:
         words += f", as it rests on {verdict.rests_on}"
+    if exceptions and verdict.state != "holds":
+        words += f"; reversed: {exceptions}"
     return words
 
 

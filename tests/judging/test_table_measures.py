@@ -2,9 +2,11 @@
 known.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from made_rows import made_row, made_table
+from made_rows import made_row, made_table, made_value
 from scipy.stats import linregress, t
 
 from elmbench.judging.strict_test import strict_tests
@@ -13,8 +15,10 @@ from elmbench.judging.table_measures import (
     compare_order,
     compare_proposed,
     compare_values,
+    rows_of,
 )
 from elmbench.judging.table_verdicts import judge_measures
+from elmbench.judging.value_verdicts import draws_of_means
 from elmbench.metrics import unit_of
 
 
@@ -162,9 +166,49 @@ def test_models_are_separated_by_the_paired_interval(seed: int) -> None:
     row = made_row("a", {"x": (0.7, runs[:, 0]), "y": (0.8, runs[:, 1])})
     difference = runs[:, 1] - runs[:, 0]
     half_width = t.ppf(0.975, 5) * difference.std(ddof=1) / np.sqrt(6)
-    assert row.separated[0, 1] == (abs(difference.mean()) > half_width)
+    assert row.differences.are_separated(0, 1) == (abs(difference.mean()) > half_width)
     # Without the pairing, the models would never be told apart.
     assert half_width < t.ppf(0.975, 5) * runs[:, 0].std(ddof=1) / np.sqrt(6)
+
+
+def test_two_models_are_compared_on_their_common_runs() -> None:
+    """The model with more runs has a lower mean only because of its other runs."""
+    hard = [0.70, 0.71, 0.70, 0.69, 0.70, 0.71, 0.70]
+    x = [0.80, 0.81, 0.79, *hard]
+    y = [0.79, 0.80, 0.78]
+    row = made_row("a", {"x": (0.80, x), "y": (0.78, y)})
+    assert row.means[0] < row.means[1]
+    assert row.differences.n_runs[0, 1] == 3
+    assert row.differences.means[0, 1] == pytest.approx(0.01)
+    (pair,) = compare_order([row]).pairs
+    assert (pair.same, pair.opposite) == (1, 0)
+    assert compare_order([row]).share.estimate == 1
+
+
+def test_models_without_two_common_runs_are_not_separated() -> None:
+    values = [
+        made_value("x", 0.9, np.array([0.9, 0.9, 0.9]), runs=[0, 1, 2]),
+        made_value("y", 0.8, np.array([0.7, 0.7, 0.7]), runs=[2, 3, 4]),
+        made_value("z", 0.7, np.array([0.5, 0.5, 0.5]), runs=[5, 6, 7]),
+    ]
+    (row,) = rows_of(values)
+    order = compare_order([row])
+    assert (order.n, order.unseparated) == (3, 3)
+    # The order of means without a common run is still that of the means.
+    assert order.share.estimate == 1
+
+
+def test_a_model_in_which_nothing_is_random_is_compared_on_all_runs() -> None:
+    fixed = np.array([0.8])
+    draws = replace(draws_of_means(fixed, 0.0), is_fixed=True)
+    values = [
+        replace(made_value("x", 0.8, fixed, runs=[0]), draws=draws),
+        made_value("y", 0.9, np.array([0.90, 0.91, 0.92]), runs=[3, 4, 5]),
+    ]
+    (row,) = rows_of(values)
+    assert row.differences.n_runs[0, 1] == 3
+    assert row.differences.means[0, 1] == pytest.approx(-0.11)
+    assert row.differences.are_separated(0, 1)
 
 
 def test_the_errors_of_our_means_are_those_of_the_t_interval(seed: int) -> None:

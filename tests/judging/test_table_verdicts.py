@@ -13,9 +13,10 @@ from elmbench.judging.distortions import (
     distorted_prints,
 )
 from elmbench.judging.strict_test import strict_tests
-from elmbench.judging.table_measures import Row
+from elmbench.judging.table_measures import Row, compare_order
 from elmbench.judging.table_verdicts import (
     judge_measures,
+    judge_order,
     leave_one_out,
     values_state,
     without_models,
@@ -84,6 +85,56 @@ def test_a_model_with_the_wrong_rank_is_an_exception(seed: int) -> None:
     verdict = judge_measures("accuracy", rows)
     assert verdict.order_verdict.exceptions == ("m1",)
     assert "m1" in verdict.values_verdict.exceptions
+
+
+def test_each_exchange_on_one_data_set_is_named(seed: int) -> None:
+    """A reader learns which two models of which data set have the opposite order."""
+    rows = table(seed)
+    for i, j in rows[2].clear_pairs:
+        models = (rows[2].models[i], rows[2].models[j])
+        exchanged = exchange([rows[2]], *models)
+        verdict = judge_measures("accuracy", [*rows[:2], *exchanged, *rows[3:]])
+        assert verdict.state == "holds"
+        named = " ".join(verdict.order_verdict.exceptions)
+        assert f"on {rows[2].dataset}" in named or rows[2].dataset in named
+        if j == i + 1:
+            (exception,) = verdict.order_verdict.exceptions
+            assert exception == f"{models[0]} and {models[1]} on {rows[2].dataset}"
+
+
+def test_two_models_with_the_opposite_order_are_named_as_a_pair(seed: int) -> None:
+    verdict = judge_order(exchange(table(seed), "m2", "m3"))
+    assert (verdict.state, verdict.exceptions) == ("holds", ("m2 and m3",))
+
+
+def test_a_data_set_is_named_if_most_of_its_models_are_reversed(seed: int) -> None:
+    rows = table(seed)
+    rows[4] = rows[4].with_published(rows[4].published[::-1])
+    verdict = judge_order(rows)
+    assert (verdict.state, verdict.exceptions) == ("holds", (rows[4].dataset,))
+
+
+def test_an_order_with_many_opposite_pairs_does_not_hold(seed: int) -> None:
+    """Three of eight data sets are reversed, so no pair of models is."""
+    rows = table(seed)
+    for number in range(3):
+        row = rows[number]
+        rows[number] = row.with_published(row.published[::-1])
+    order = compare_order(rows)
+    assert not any(pair.is_reversed for pair in order.pairs)
+    assert judge_order(rows).state == "does not hold"
+
+
+def test_an_undecided_order_names_the_opposite_pairs() -> None:
+    # Our runs separate only one of three pairs, which is opposite on `b` alone.
+    models = {"x": (0.8, 0.8), "y": (0.9, 0.9)}
+    noisy = made_row(
+        "c", {"x": (0.7, 0.8), "y": (0.8, 0.801), "z": (0.9, 0.802)}, deviation=0.05
+    )
+    opposite = made_row("b", {"x": (0.9, 0.8), "y": (0.8, 0.9)})
+    rows = [made_row("a", models), made_row("d", models), opposite, noisy]
+    verdict = judge_order(rows)
+    assert (verdict.state, verdict.exceptions) == ("undecided", ("x and y on b",))
 
 
 def test_a_data_set_with_the_wrong_order_is_an_exception(seed: int) -> None:

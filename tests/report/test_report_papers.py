@@ -74,7 +74,8 @@ def test_the_sentences_on_a_table() -> None:
     )
     assert sentence("report.papers.one-more-rerun") in table4
     assert sentence("report.papers.p-of-one-run-and-of-a-mean", runs=10) in table4
-    assert table4.endswith("Verdict: holds.")
+    assert table4.endswith(f"Verdict: {state_text(verdict)}.")
+    assert "holds but for LS-SVM-RBF and SVM-RBF on ionosphere" in table4
     fast = replace(verdict, profiles=("paper", "fast"))
     assert table_sentence("Table 4", fast).startswith(
         "G-means of Table 4 (profiles paper and fast)"
@@ -123,10 +124,16 @@ def test_exceptions_and_what_a_verdict_rests_on_are_named() -> None:
     assert "(values undecided, as it rests on heart)" in table_sentence(
         "Table 4", resting
     )
+    reversed_pair = MeasureVerdict("undecided", ("EEM-SIG and SVM-RBF on heart",))
+    text = table_sentence("Table 4", replace(verdict, order_verdict=reversed_pair))
+    assert "(order undecided; reversed: EEM-SIG and SVM-RBF on heart)" in text
 
 
 def test_the_answer_on_a_paper() -> None:
-    verdict = committed("paper/eem/table4").verdicts[0]
+    verdict = replace(
+        committed("paper/eem/table4").verdicts[0],
+        order_verdict=MeasureVerdict("holds"),
+    )
     fails = MeasureVerdict("does not hold")
     failing = replace(
         verdict, values_verdict=fails, order_verdict=fails, differences_verdict=fails
