@@ -20,6 +20,7 @@ from elmbench.report.writers.markdown import pipe_rows
 from elmbench.results.cells import TIMES
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.outcomes import Outcome, outcomes_text
+from tools.result_versions import versions_text
 from tools.table_picture import PICTURE, picture_of
 
 TOP = Path(__file__).parents[1]
@@ -40,7 +41,7 @@ _RESULTS = TOP / "results"
 class SuiteBlocks(ResultBlocks):
     """The blocks of the suite's own pages."""
 
-    names: ClassVar[tuple[str, ...]] = (*ResultBlocks.names, "kernels")
+    names: ClassVar[tuple[str, ...]] = (*ResultBlocks.names, "kernels", "versions")
 
     def kernels(self) -> str:
         """Return the values of profile `ci` that differ between the kernels of OpenBLAS, by
@@ -59,6 +60,10 @@ class SuiteBlocks(ResultBlocks):
                 largest = f"{lines['largest'].max():.1g}"
                 rows.append([str(table), str(cells.max()), *counts, largest])
         return pipe_rows(rows)
+
+    def versions(self) -> str:
+        """Return the versions of elmbench and of the models that computed the results."""
+        return versions_text(_RESULTS)
 
 
 #: The blocks that are made from the committed results, which are read once.

@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from elmbench.judging.measured_cells import ComparedValue
-from elmbench.judging.table_measures import Row, compare_order, rows_of
+from elmbench.judging.table_measures import Row, compare_pairs, rows_of
 from elmbench.judging.table_verdicts import (
     ALPHA,
     TableVerdict,
@@ -59,7 +59,7 @@ def distorted_prints(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
     Models are exchanged if the print separates them on most of the data sets where it separates
     them at all, and data sets if their values are further apart than the margin.
     """
-    for pair in compare_order(rows).pairs:
+    for pair in compare_pairs(rows):
         exchanged = [_exchanged(row, *pair.models) for row in rows]
         yield Distortion(_MODELS_EXCHANGED, exchanged)
     yield from _exchanged_once(rows)

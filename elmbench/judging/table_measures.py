@@ -6,6 +6,7 @@ our runs: each row has simulated errors of its means, which keep the pairing of 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -44,10 +45,8 @@ class PairedDifferences:
     n_runs: NDArray[np.int64]
     #: The mean differences; NaN without a common run.
     means: Array
-    #: The deviations of the difference in a run; NaN with fewer than two common runs.
-    deviations: Array
-    #: Student's quantiles of the 95 % interval; NaN with fewer than two common runs.
-    quantiles: Array
+    #: The half widths of Student's 95 % intervals; NaN with fewer than two common runs.
+    half_widths: Array
 
     def select(self, chosen: Mask) -> PairedDifferences:
         """Return the differences of some of the models."""
@@ -55,17 +54,15 @@ class PairedDifferences:
         return PairedDifferences(
             n_runs=self.n_runs[positions],
             means=self.means[positions],
-            deviations=self.deviations[positions],
-            quantiles=self.quantiles[positions],
+            half_widths=self.half_widths[positions],
         )
 
     def are_separated(self, i: int, j: int) -> bool:
         """Return True if the difference of two models lies outside Student's interval around
         zero.
         """
-        standard_error = self.deviations[i, j] / np.sqrt(self.n_runs[i, j])
-        half_width = self.quantiles[i, j] * standard_error
-        return bool(abs(self.means[i, j]) > half_width + _ROUND_OFF)
+        distance = abs(self.means[i, j])
+        return bool(distance > self.half_widths[i, j] + _ROUND_OFF)
 
 
 @dataclass(frozen=True)
@@ -261,12 +258,13 @@ def _paired_differences(run_means: Array) -> PairedDifferences:
     degrees = np.maximum(n_runs - 1, 1)
     means = _divided(np.nansum(differences, axis=0), n_runs)
     squares = np.nansum((differences - means) ** 2, axis=0)
-    has_interval = n_runs > 1
-    deviations = np.where(has_interval, np.sqrt(squares / degrees), np.nan)
+    standard_errors = np.sqrt(squares / degrees / np.maximum(n_runs, 1))
     quantile_of = np.vectorize(t_quantile, otypes=[float])
-    quantiles = np.where(has_interval, quantile_of(degrees, UPPER_END), np.nan)
+    half_widths = quantile_of(degrees, UPPER_END) * standard_errors
     return PairedDifferences(
-        n_runs=n_runs, means=means, deviations=deviations, quantiles=quantiles
+        n_runs=n_runs,
+        means=means,
+        half_widths=np.where(n_runs > 1, half_widths, np.nan),
     )
 
 
@@ -440,20 +438,26 @@ class Order:
 
 def compare_order(rows: Sequence[Row]) -> Order:
     """Return the order of each two models that the print separates."""
-    return _order_of(
-        [_compare_pair(row, i, j) for row in rows for i, j in row.clear_pairs]
-    )
+    return _order_of([(row, row.clear_pairs) for row in rows])
 
 
 def compare_proposed(rows: Sequence[Row]) -> Order:
     """Return the order of each proposed model and each different one that the print separates."""
-    return _order_of(
-        [
-            _compare_pair(row, i, j)
-            for row in rows
-            for i, j in row.clear_pairs_of_proposed
-        ]
-    )
+    return _order_of([(row, row.clear_pairs_of_proposed) for row in rows])
+
+
+def compare_pairs(rows: Sequence[Row]) -> tuple[PairOrder, ...]:
+    """Return the pairs of `compare_order`, without their share, whose interval takes time."""
+    return _pair_orders([(row, row.clear_pairs) for row in rows])
+
+
+#: A row and some pairs of its models, by their positions.
+_RowPairs = tuple[Row, list[tuple[int, int]]]
+
+
+def _order_of(chosen: Sequence[_RowPairs]) -> Order:
+    """Return the order of some pairs of models on each data set."""
+    return Order(pairs=_pair_orders(chosen), share=_share_of_same(chosen))
 
 
 class _ComparedPair(NamedTuple):
@@ -464,47 +468,54 @@ class _ComparedPair(NamedTuple):
     #: True if the means are in the printed order.
     is_same: bool
     is_separated: bool
-    #: The same for simulated means, 1 or 0; NaN for a model of one run.
-    simulated: Array
 
 
-def _order_of(compared: Sequence[_ComparedPair]) -> Order:
-    """Return the order of pairs of models on data sets."""
-    if not compared:
-        return Order(pairs=(), share=_NO_INTERVAL)
+def _pair_orders(chosen: Sequence[_RowPairs]) -> tuple[PairOrder, ...]:
+    compared = [
+        _ComparedPair(
+            models=(row.models[i], row.models[j]),
+            dataset=row.dataset,
+            is_same=_difference_in_order(row, i, j) > 0,
+            is_separated=row.differences.are_separated(i, j),
+        )
+        for row, pairs in chosen
+        for i, j in pairs
+    ]
     by_models = group_by(compared, lambda pair: pair.models)
-    orders = tuple(_pair_order(pairs) for pairs in by_models.values())
-    return Order(orders, share=_share_of_same(compared))
+    return tuple(_pair_order(pairs) for pairs in by_models.values())
 
 
-def _share_of_same(compared: Sequence[_ComparedPair]) -> Interval:
-    """Return the share of pairs whose means are in the printed order."""
-    estimate = sum(pair.is_same for pair in compared) / len(compared)
-    simulated = np.mean([pair.simulated for pair in compared], axis=0)
-    return _interval(estimate, simulated)
+def _share_of_same(chosen: Sequence[_RowPairs]) -> Interval:
+    """Return the share of pairs on a data set whose means are in the printed order."""
+    differences = []
+    simulated = []
+    for row, pairs in chosen:
+        for i, j in pairs:
+            larger, smaller = _in_printed_order(row, i, j)
+            difference = _difference_in_order(row, i, j)
+            error = row.errors[:, larger] - row.errors[:, smaller]
+            differences.append(difference)
+            simulated.append(_are_positive(difference + error))
+    if not differences:
+        return _NO_INTERVAL
+    estimate = float(np.mean(np.array(differences) > 0))
+    return _interval(estimate, np.mean(simulated, axis=0))
 
 
-def _compare_pair(row: Row, i: int, j: int) -> _ComparedPair:
-    difference, simulated = _difference_in_order(row, i, j)
-    return _ComparedPair(
-        models=(row.models[i], row.models[j]),
-        dataset=row.dataset,
-        is_same=difference > 0,
-        is_separated=row.differences.are_separated(i, j),
-        simulated=_are_positive(simulated),
-    )
+def _in_printed_order(row: Row, i: int, j: int) -> tuple[int, int]:
+    """Return the positions of two models, that with the larger published value first."""
+    return (i, j) if row.published[i] > row.published[j] else (j, i)
 
 
-def _difference_in_order(row: Row, i: int, j: int) -> tuple[float, Array]:
+def _difference_in_order(row: Row, i: int, j: int) -> float:
     """Return the difference of two models over their common runs, positive if they are in the
-    printed order, and its simulated values; that of the means without a common run.
+    printed order; that of their means without a common run.
     """
-    larger, smaller = (i, j) if row.published[i] > row.published[j] else (j, i)
+    larger, smaller = _in_printed_order(row, i, j)
     difference = float(row.differences.means[larger, smaller])
-    if np.isnan(difference):
-        difference = float(row.means[larger] - row.means[smaller])
-    error = row.errors[:, larger] - row.errors[:, smaller]
-    return difference, difference + error
+    if math.isnan(difference):
+        return float(row.means[larger] - row.means[smaller])
+    return difference
 
 
 def _are_positive(numbers: Array) -> Array:

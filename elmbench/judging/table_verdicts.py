@@ -24,6 +24,7 @@ from elmbench.judging.table_measures import (
     Values,
     compare_differences,
     compare_order,
+    compare_pairs,
     compare_proposed,
     compare_values,
     rows_of,
@@ -298,7 +299,7 @@ def order_state(rows: Sequence[Row]) -> State:
 
     The pairs are those that the print separates by more than the margin.
     """
-    pairs = compare_order(rows).pairs
+    pairs = compare_pairs(rows)
     if not pairs:
         return "nothing to compare"
     if any(pair.is_reversed for pair in pairs):
@@ -390,20 +391,22 @@ def judge_order(rows: Sequence[Row]) -> MeasureVerdict:
 
 
 def _reversed_pairs(rows: Sequence[Row]) -> list[PairOrder]:
-    return [pair for pair in compare_order(rows).pairs if pair.is_reversed]
+    return [pair for pair in compare_pairs(rows) if pair.is_reversed]
 
 
 def _are_many_opposite(rows: Sequence[Row]) -> bool:
     """Return True if too many of the pairs on a data set that our runs separate are opposite."""
-    order = compare_order(rows)
-    return order.opposite > MOST_EXCEPTIONS * (order.same + order.opposite)
+    pairs = compare_pairs(rows)
+    opposite = sum(pair.opposite for pair in pairs)
+    separated = opposite + sum(pair.same for pair in pairs)
+    return opposite > MOST_EXCEPTIONS * separated
 
 
 def _names_of_reversed(rows: Sequence[Row], models: Sequence[str]) -> list[str]:
     """Return an exception for each reversed model, with the data set if it has the opposite order
     on only one.
     """
-    pairs = [pair for pair in compare_order(rows).pairs if pair.opposite]
+    pairs = [pair for pair in compare_pairs(rows) if pair.opposite]
     names = []
     for model, pairs_of_model in _pairs_by_model(pairs, models).items():
         name = _model_or_pair(model, pairs_of_model)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
-from elmbench.errors import ElmbenchError
+from elmbench.errors import ElmbenchError, amount
 from elmbench.judging.distortions import (
     KINDS,
     count_accepted_own_runs,
@@ -348,7 +348,7 @@ def _grid_cells(paper: PaperResults) -> list[str]:
     parts = []
     for state in TABLE_VERDICTS:
         labels = [
-            _label_with_margin(table.file.spec.label, verdict)
+            _label_in_grid(table.file.spec.label, verdict)
             for table, verdict in pairs.get(state, ())
         ]
         if labels:
@@ -362,10 +362,15 @@ def _grid_cells(paper: PaperResults) -> list[str]:
     return [tables, _of(within, n_values), _of(same, decided)]
 
 
-def _label_with_margin(label: str, verdict: TableVerdict) -> str:
-    """Return the label of a table with the margin of the paper's file, if it has one."""
-    margin = own_margin_text(verdict)
-    return f"{label} ({margin})" if margin else label
+def _label_in_grid(label: str, verdict: TableVerdict) -> str:
+    """Return the label of a table with the margin of the paper's file, if it has one, and with the
+    number of its exceptions if it holds but for them.
+    """
+    notes = [own_margin_text(verdict)]
+    if verdict.state == "holds" and verdict.exceptions:
+        notes.append(f"but for {amount(len(verdict.exceptions), 'exception')}")
+    text = "; ".join(filter(None, notes))
+    return f"{label} ({text})" if text else label
 
 
 def _count_noticed(
