@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from elmbench.judging.claim_outcomes import ClaimOutcome
 from elmbench.judging.verdict_words import JUDGED
 from elmbench.report.papers import PaperResults, TableResults
-from elmbench.report.verdict_sentences import state_text
+from elmbench.report.verdict_sentences import state_and_exceptions
 from elmbench.specs.experiments import Expectation
 
 #: The verdicts on a table that say no; one that holds but for some models says yes.
@@ -93,4 +93,4 @@ def _verdicts_of(
     else:
         for verdict in table.table_verdicts:
             if verdict.metric == expectation.metric:
-                yield state_text(verdict)
+                yield state_and_exceptions(verdict)

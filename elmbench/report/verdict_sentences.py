@@ -149,11 +149,16 @@ def measure_texts(verdict: TableVerdict) -> list[str]:
 
 def state_text(verdict: TableVerdict) -> str:
     """Return the verdict with its exceptions, and with the margin of the paper's file."""
-    words: str = verdict.state
-    if verdict.state == "holds" and verdict.exceptions:
-        words = f"holds but for {', '.join(verdict.exceptions)}"
+    words = state_and_exceptions(verdict)
     margin = own_margin_text(verdict)
     return f"{words} ({margin})" if margin else words
+
+
+def state_and_exceptions(verdict: TableVerdict) -> str:
+    """Return the verdict with its exceptions, such as `holds but for SVM on heart`."""
+    if verdict.state == "holds" and verdict.exceptions:
+        return f"holds but for {', '.join(verdict.exceptions)}"
+    return verdict.state
 
 
 def table_sentence(
