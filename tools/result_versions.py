@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from elmbench.errors import amount
 from elmbench.registry import TASKS, model_version, registry
 from elmbench.report.writers.markdown import pipe_rows
 from elmbench.results import group_by
+from elmbench.results.cells import RECORD
 
 #: The profiles whose results are committed.
 _PROFILES = ("fast", "paper")
@@ -42,16 +45,30 @@ def _computed_by(path: Path, profile: str) -> ComputedBy:
     environment = json.loads(path.read_text("utf-8"))
     # The records of kept cells are those of earlier runs.
     records = [environment, *environment.get("kept", ())]
+    columns_of = _columns_by_record(path.with_name("cells.csv"), len(records))
+    models = {
+        model
+        for columns, record in zip(columns_of, records, strict=True)
+        for column, model in record["models"].items()
+        if column in columns
+    }
     return ComputedBy(
         table=f"{path.parent.parent.name}/{path.parent.name}",
         profile=profile,
         suite=frozenset(
             version for record in records for version in _suite_versions(record)
         ),
-        models=frozenset(
-            model for record in records for model in record["models"].values()
-        ),
+        models=frozenset(models),
     )
+
+
+def _columns_by_record(path: Path, n_records: int) -> list[set[str]]:
+    """Return the columns of a table that have cells of each record; the first is the last run."""
+    cells = pd.read_csv(path, usecols=lambda name: name in ("model", RECORD))
+    if RECORD not in cells:
+        return [set(cells["model"])] + [set()] * (n_records - 1)
+    numbers = cells[RECORD].fillna(0)
+    return [set(cells.loc[numbers == number, "model"]) for number in range(n_records)]
 
 
 def _suite_versions(record: Mapping[str, Any]) -> Iterator[str]:
