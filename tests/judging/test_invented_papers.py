@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from made_rows import made_value
+from sentences import sentence
 
 from elmbench.judging.table_measures import Row, rows_of
 from elmbench.judging.table_verdicts import ALPHA, judge_measures, judge_order
@@ -112,12 +113,12 @@ def test_every_exchange_of_models_that_our_runs_separate_is_named(
 def test_the_sentence_names_an_exchange_on_one_data_set() -> None:
     rows = invented_paper(0, n_runs=10, mean_of=10)
     assert state_text(judge_measures("accuracy", rows)) == "holds"
-    sentences = {
+    texts = {
         state_text(judge_measures("accuracy", changed))
         for first, second, dataset, changed, _ in exchanges(rows)
         if dataset == "iris" and {first, second} == {"knn", "tree"}
     }
-    assert sentences == {"holds but for knn and tree on iris"}
+    assert texts == {sentence("judging.invented-papers.exchange-on-one-data-set")}
 
 
 def test_more_runs_never_turn_a_verdict_into_the_opposite() -> None:
