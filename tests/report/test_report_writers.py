@@ -4,6 +4,8 @@ print.
 
 import io
 import re
+import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
@@ -136,10 +138,11 @@ def test_latex_is_balanced_and_escapes_what_it_takes_for_commands(
     text = latex(table)
     assert r"A \& B\_1 & 50 \% \#1 \{x\} \$y\$ & 0.92 $\pm$ 0.01 & $>$ 600 s" in text
     assert r"a\textbackslash{}b\textasciicircum{}c\textasciitilde{}d" in text
-    assert r"\caption{Table I: 100 \% of\_it. nested: inner folds}" in text
+    assert r"\caption{Table I: 100 \% of\_it. Nested: inner folds.}" in text
 
-    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 2
-    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 2
+    # Each of the two sections is continued.
+    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 4
+    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 4
     for block in text.split("\n\n"):
         columns = re.search(r"\\begin\{tabular\}\{([lr]+)\}", block)
         assert columns is not None
@@ -185,12 +188,57 @@ def test_latex_has_the_shape_of_the_printed_table(name: str) -> None:
         for rule in ("toprule", "midrule", "bottomrule"):
             assert block.count(rf"\{rule}") == 1
         assert block.count(r"\begin{tabular}") == block.count(r"\end{tabular}") == 1
-        assert (r"\resizebox" in block) == (len(alignment) > 7)
+        assert block.count(r"\resizebox") == 1
         assert block.count("$") % 2 == 0
         assert block.count("{") == block.count("}")
     models = [name for name in results.resolved.spec.models if name in blocks[0]]
     header = re.findall(r"toprule\n(.*) \\\\$", blocks[0], flags=re.M)[0].split(" & ")
     assert header == ["data set", *models]
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="TeX is not installed")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "fast/eem/table1",
+        "fast/kos-elm/budgets",
+        "fast/kos-elm/stream",
+        "fast/kos-elm/table3",
+        "fast/rkelm/table3",
+    ],
+)
+def test_latex_fits_on_pages(name: str, tmp_path: Path) -> None:
+    results = committed(name)
+    packages = r"\usepackage{booktabs}\usepackage{graphicx}"
+    body = latex(results.table, resolved=results.resolved)
+    document = rf"\begin{{document}}{body}\end{{document}}"
+    (tmp_path / "t.tex").write_text(rf"\documentclass{{article}}{packages}{document}")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
+    subprocess.run(command, cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    log = (tmp_path / "t.log").read_text(encoding="latin-1")
+    assert "Overfull" not in log
+    assert "Float too large" not in log
+
+
+@pytest.mark.parametrize(("n_columns", "n_rows", "n_tables"), [(6, 40, 1), (7, 41, 4)])
+def test_latex_continues_a_long_or_wide_list(
+    n_columns: int, n_rows: int, n_tables: int
+) -> None:
+    names = [f"column {i}" for i in range(n_columns)]
+    line = {name: f"value {name}" for name in names}
+    text = latex(
+        ResultTable(
+            title="Table I",
+            subtitle="",
+            columns=tuple(Column(name, name) for name in names),
+            sections=(Section("nested: inner folds", (), (line,) * n_rows),),
+            notes=(),
+        )
+    )
+    assert text.count(r"\begin{table}") == n_tables
+    assert text.count("(continued)") == n_tables - 1
+    assert text.count("value column 6 ") == n_rows * (n_columns > 6)
+    assert text.count("value column 0 ") == n_rows * (2 if n_columns > 6 else 1)
 
 
 def test_latex_marks_the_best_and_the_verdict() -> None:
@@ -204,7 +252,7 @@ def test_latex_marks_the_best_and_the_verdict() -> None:
     assert published[1] == r"0.88 $\pm$ 0.003~$\approx$"
     assert published[4].startswith(r"\textbf{\boldmath 0.97 $\pm$ 0.004}~$\times$")
     assert r"$\times$ differs" in text
-    assert "training time (s)" in text
+    assert "Training time (s)" in text
 
 
 def test_html_escapes_what_it_takes_for_tags(table: ResultTable) -> None:
@@ -234,8 +282,10 @@ def test_a_terminal_has_a_line_above_the_models_of_a_data_set(
 
 
 def test_the_leaking_reading_is_named_in_every_format(table: ResultTable) -> None:
-    for text in (markdown(table, []), latex(table), html(table), printed(table)):
+    for text in (markdown(table, []), html(table), printed(table)):
         assert text.count(sentence("report.writers.leaking")) == 1
+    # The table and its continuation.
+    assert latex(table).count(sentence("report.writers.leaking")) == 2
 
 
 def test_a_table_wider_than_the_terminal_is_cut_between_its_metrics() -> None:

@@ -1,9 +1,9 @@
-"""A table of results as LaTeX for the booktabs package, in the shape of the paper's table."""
+"""A table of results as LaTeX for the packages booktabs and graphicx, in the shape of the paper's
+table.
+"""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
-
-import pandas as pd
+from typing import TYPE_CHECKING, TypeVar
 
 from elmbench.tables.drawing import words_for
 from elmbench.tables.result_table import Entry, ResultTable, Section
@@ -13,6 +13,27 @@ if TYPE_CHECKING:
     from elmbench.report.build_table import TableGrid
     from elmbench.specs.profiles import Resolved
 
+#: Letters of parameters, which text fonts lack.
+_GREEK = {
+    "α": "alpha",
+    "β": "beta",
+    "γ": "gamma",
+    "δ": "delta",
+    "ε": "epsilon",
+    "η": "eta",
+    "θ": "theta",
+    "λ": "lambda",
+    "μ": "mu",
+    "ν": "nu",
+    "ρ": "rho",
+    "σ": "sigma",
+    "τ": "tau",
+    "φ": "phi",
+    "ω": "omega",
+    "Σ": "Sigma",
+    "Φ": "Phi",
+    "Ω": "Omega",
+}
 #: LaTeX's special characters, and the commands that print them.
 _TEX = str.maketrans(
     {
@@ -25,11 +46,14 @@ _TEX = str.maketrans(
         "−": "$-$",
         ">": "$>$",
         "<": "$<$",
+        "≥": r"$\ge$",
+        "≤": r"$\le$",
         "|": r"\textbar{}",
         # After the end of a row, they would be its options.
         "[": "{[}",
         "*": "{*}",
         "\n": " ",
+        **{letter: rf"$\{name}$" for letter, name in _GREEK.items()},
     }
 )
 
@@ -44,8 +68,15 @@ _SIGNS = {
     "too few runs": "?",
     "not comparable": r"\parallel",
 }
-#: Tables with more columns are shrunk to the width of the text.
+#: A list of values with more columns is continued in a second table, which repeats the first ones.
 _MOST_COLUMNS = 6
+_LABELS = 2
+#: A table with more rows does not fit on a page; it is continued in a second one.
+_MOST_ROWS = 40
+#: A table that is wider than the text is shrunk to its width.
+_FIT_WIDTH = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"
+
+_Item = TypeVar("_Item")
 
 
 def latex(
@@ -83,60 +114,97 @@ def _grids_of(
 
 
 def _lines_block(table: ResultTable, section: Section) -> str:
-    """Return the lines of a section as a table."""
+    """Return the lines of a section as tables."""
     columns = table.columns_of(section, narrow=True)
-    frame = pd.DataFrame(
-        table.texts(section, columns),
-        columns=[tex(column.heading) for column in columns],
-    )
-    text: str = frame.map(tex).to_latex(
-        index=False,
-        escape=False,
-        caption=f"{tex(table.title)}. {tex(section.heading)}",
-        column_format="".join("r" if column.numeric else "l" for column in columns),
-    )
-    return text
+    rows = table.texts(section, columns)
+    caption = _caption(table.title, section.heading)
+    numbers = list(range(len(columns)))
+    parts = [numbers]
+    if len(columns) > _MOST_COLUMNS:
+        labels = numbers[:_LABELS]
+        values = _groups(numbers[_LABELS:], _MOST_COLUMNS - _LABELS)
+        parts = [[*labels, *group] for group in values]
+    blocks = []
+    for part in parts:
+        alignment = "".join("r" if columns[i].numeric else "l" for i in part)
+        header = [tex(columns[i].heading) for i in part]
+        lines = [[_row([tex(row[i]) for i in part])] for row in rows]
+        blocks += _tables(caption, alignment, header, lines, is_continued=bool(blocks))
+    return "\n".join(blocks)
 
 
 def _grid_block(table: ResultTable, section: Section, grid: "TableGrid") -> str:
-    """Return a grid as a table; the published values are below ours."""
+    """Return a grid as tables; the published values are below ours."""
     verdicts = dict.fromkeys(entry.verdict for entry in grid.entries)
     signs = ", ".join(f"${_SIGNS[name]}$ {name}" for name in verdicts if name in _SIGNS)
-    parts = [tex(table.title), tex(words_for(grid.heading)), tex(section.heading)]
+    caption = _caption(table.title, words_for(grid.heading), section.heading)
     if signs:
-        parts.append(f"Published values stand below ours: {signs}")
-    caption = ". ".join(parts)
+        caption += f". Published values stand below ours: {signs}"
     header = [tex(grid.corner), *map(tex, grid.columns)]
-    tabular = [
-        rf"\begin{{tabular}}{{l{'c' * len(grid.columns)}}}",
-        r"\toprule",
-        _row(header),
-        r"\midrule",
-        *_grid_rows(grid),
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-    if len(grid.columns) > _MOST_COLUMNS:
-        # It needs the graphicx package.
-        tabular = [r"\resizebox{\textwidth}{!}{%", *tabular, "}"]
-    lines = [
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{caption}.}}",
-        *tabular,
-        r"\end{table}",
-    ]
-    return "\n".join(lines) + "\n"
+    alignment = f"l{'c' * len(grid.columns)}"
+    lines = list(_grid_rows(grid))
+    return "\n".join(_tables(caption, alignment, header, lines))
 
 
-def _grid_rows(grid: "TableGrid") -> Iterator[str]:
-    """Yield a row of our values and, if there are any, one of the published values."""
+def _groups(items: Sequence[_Item], size: int) -> Iterator[Sequence[_Item]]:
+    """Yield the items in groups of a size, the last one with the remaining items."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def _caption(*parts: str) -> str:
+    """Return the sentences of a caption, without the last full stop."""
+    sentences = []
+    for part in parts:
+        is_symbol = len(part) < 2
+        sentence = part if is_symbol else f"{part[0].upper()}{part[1:]}"
+        sentences.append(tex(sentence))
+    return ". ".join(sentences)
+
+
+def _tables(
+    caption: str,
+    alignment: str,
+    header: Sequence[str],
+    lines: Sequence[Sequence[str]],
+    *,
+    is_continued: bool = False,
+) -> Iterator[str]:
+    """Yield a table, and its continuations of the rows that do not fit on the page.
+
+    `lines`: the rows, those together that no page break may separate. `is_continued`: True if the
+    first table too is a continuation.
+    """
+    height = max(map(len, lines), default=1)
+    for group in _groups(lines, _MOST_ROWS // height):
+        ending = " (continued)" if is_continued else ""
+        parts = [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{caption}{ending}.}}",
+            _FIT_WIDTH,
+            rf"\begin{{tabular}}{{{alignment}}}",
+            r"\toprule",
+            _row(header),
+            r"\midrule",
+            *(row for rows in group for row in rows),
+            r"\bottomrule",
+            r"\end{tabular}}",
+            r"\end{table}",
+        ]
+        yield "\n".join(parts) + "\n"
+        is_continued = True
+
+
+def _grid_rows(grid: "TableGrid") -> Iterator[list[str]]:
+    """Yield a row of our values with, if there are any, one of the published values."""
     for name, entries in grid.rows:
         ours = [_our_text(entry) for entry in entries]
         published = [_published_text(entry) for entry in entries]
-        yield _row([tex(name), *ours])
+        rows = [_row([tex(name), *ours])]
         if any(published):
-            yield _row([r"\quad published", *published])
+            rows.append(_row([r"\quad published", *published]))
+        yield rows
 
 
 def _row(cells: Sequence[str]) -> str:
