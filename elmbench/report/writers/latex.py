@@ -124,7 +124,7 @@ def _lines_block(table: ResultTable, section: Section) -> str:
         labels = numbers[:_LABELS]
         values = _groups(numbers[_LABELS:], _MOST_COLUMNS - _LABELS)
         parts = [[*labels, *group] for group in values]
-    blocks = []
+    blocks: list[str] = []
     for part in parts:
         alignment = "".join("r" if columns[i].numeric else "l" for i in part)
         header = [tex(columns[i].heading) for i in part]
