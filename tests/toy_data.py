@@ -26,6 +26,7 @@ def forget_data() -> None:
         folds._scaled_rows,
         folds._parts,
         folds._all_inputs,
+        folds._learnt_rows,
         folds._sampled_inputs,
         nested_search.PREPARED,
     )

@@ -342,10 +342,22 @@ def _finish(prepared: PreparedRun, outputs: _Outputs, tables: list[Results]) -> 
     if outputs.model is not None:
         _save_best(prepared, results, outputs.model)
         return
-    from elmbench.comparison.best_model import find_best
+    if len(results.resolved.datasets) == 1:
+        next_step = _next_step(results, prepared.options.command)
+        state.say(*next_step)
 
-    if len(results.resolved.datasets) == 1 and find_best(results) is not None:
-        state.say(f"next: {prepared.options.command} --save best.joblib")
+
+def _next_step(results: Results, command: str) -> list[str]:
+    """Return the line with the next step after a comparison on one data set, if there is one."""
+    from elmbench.comparison.best_model import find_best
+    from elmbench.evaluation.score_comparison import dummies
+
+    best = find_best(results)
+    if best is None:
+        return []
+    if best.model in dummies(results.resolved):
+        return ["next: add models by -m, or leave -m out for the default models"]
+    return [f"next: {command} --save best.joblib"]
 
 
 def _conclusion(results: Results) -> list[str]:

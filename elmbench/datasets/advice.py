@@ -53,6 +53,8 @@ def warnings_of(
     `dates`: columns of dates and text, which are not checked against the target. `is_guessed`:
     neither the target nor the task was given.
     """
+    if is_guessed:
+        yield from _about_guessed_coordinate(table)
     if task == "regression" and is_guessed:
         yield from _about_guessed_target(table)
     if task == "regression":
@@ -63,6 +65,15 @@ def warnings_of(
     yield from _about_units(table, dates)
     if not sp.issparse(table.X):
         yield from _about_columns(table, task, grouped, dates)
+
+
+def _about_guessed_coordinate(table: Table) -> Iterator[str]:
+    """Yield a warning if the target is named y, but may be one of the coordinates x, y and z."""
+    if table.target_name == "y" and {"x", "z"} <= {*table.names}:
+        yield (
+            "the column 'y' is the target by its name, though it may be a coordinate like 'x' and "
+            "'z': --target COLUMN names another one"
+        )
 
 
 def _about_guessed_target(table: Table) -> Iterator[str]:
@@ -188,6 +199,12 @@ def _about_columns(
         if name in explained:
             continue
         is_nominal = name in table.nominal
+        if name in whole and _is_code_name(name):
+            words = wording(f"--words {quote(name)}", "astype('category')")
+            yield (
+                f"{name!r} is named like a code, but its values are read as numbers: {words} if "
+                "they are categories"
+            )
         may_repeat = is_nominal or name in whole
         yield from _about_target(
             name,
@@ -204,6 +221,11 @@ def _about_columns(
     if not _distinguish_rows(fractions[:_FRACTIONS]):
         codes = chain(map(codes_of, names), [target])
         yield from _about_repeated_rows(codes, len(target))
+
+
+def _is_code_name(name: str) -> bool:
+    """Return True for the name of a column of codes, such as zip, but not of identifiers."""
+    return bool(CODE_NAME.search(name) and not ID_NAME.search(name))
 
 
 def _is_constant(values: NDArray[Any]) -> bool:

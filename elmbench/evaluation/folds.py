@@ -405,21 +405,36 @@ def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Ind
 
     Raises ElmbenchError for a whole leave-one-out, which is no single fold.
     """
-    dataset = outer_fold.dataset
-    protocol = outer_fold.protocol
     if outer_fold.is_of_all_rows:
         raise ElmbenchError(
             "leave-one-out is for tables of fits alone",
             expected="another kind of outer split, such as {kind: kfold, folds: ROWS}",
             next_step="correct protocol.outer of the experiment",
         )
-    parts = _parts(dataset, data_dir, protocol.outer, outer_fold.run)
-    train, test = parts[outer_fold.fold]
-    train = order_rows(train, protocol.order, *outer_fold.seed_key)
     if outer_fold.train_rows is None:
-        return train, test
+        return _whole_rows(outer_fold, data_dir)
+    return _learnt_rows(outer_fold, data_dir)
+
+
+def _whole_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:
+    """Return all training rows of an outer fold, in the order of learning, and the test rows."""
+    protocol = outer_fold.protocol
+    parts = _parts(outer_fold.dataset, data_dir, protocol.outer, outer_fold.run)
+    train, test = parts[outer_fold.fold]
+    return order_rows(train, protocol.order, *outer_fold.seed_key), test
+
+
+@lru_cache(maxsize=8)
+def _learnt_rows(
+    outer_fold: OuterFold, data_dir: str | None
+) -> tuple[Indices, Indices]:
+    """Return the training rows that are learnt, if these are not all, and the test rows; cached
+    because several models learn them.
+    """
+    assert outer_fold.train_rows is not None
+    train, test = _whole_rows(outer_fold, data_dir)
     # The labels stratify the sample.
-    y = load_rows(dataset, data_dir).y[train]
+    y = load_rows(outer_fold.dataset, data_dir).y[train]
     learnt = stratified_rows(
         y,
         min(outer_fold.train_rows, len(train)),

@@ -313,6 +313,14 @@ def test_saving_is_recommended_if_a_model_can_be_saved(
     assert ("--save best.joblib" in result.out) == (status == "ok")
 
 
+def test_a_dummy_alone_is_not_worth_saving(
+    elmbench: Callable, worker: dict, shop: Path
+) -> None:
+    result = elmbench("compare", shop, "-t", "buys", "-m", "dummy")
+    assert "--save" not in result.out
+    assert "next: add models by -m" in result.out
+
+
 def test_a_dry_run_lists_the_work_and_writes_nothing(
     elmbench: Callable, shop: Path
 ) -> None:

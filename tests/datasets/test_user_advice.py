@@ -102,6 +102,46 @@ def test_suspicious_columns_are_warned_of_with_the_option_to_type(
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "is_warned_of"), [("zip", True), ("ward", False), ("stay_days", False)]
+)
+def test_numbers_with_the_name_of_a_code_may_be_categories(
+    tmp_path: Path, name: str, is_warned_of: bool
+) -> None:
+    codes = [10115, 20095, 50667, 80331] * (N // 4)
+    notes = warnings(tmp_path, FRAME.assign(**{name: codes}, kind=LABELS))
+    expected = sentence("datasets.advice.named-like-code", column=name)
+    assert notes == ([expected] if is_warned_of else [])
+
+
+@pytest.mark.parametrize(
+    ("names", "is_warned_of"), [(["x", "y", "z"], True), (["a", "x", "y"], False)]
+)
+def test_a_target_that_may_be_a_coordinate_is_warned_of(
+    tmp_path: Path, names: list[str], is_warned_of: bool
+) -> None:
+    values = np.random.default_rng(0).normal(size=(N, 3))
+    frame = pd.DataFrame(values, columns=names)
+    notes = warnings(tmp_path, frame, target="")
+    expected = sentence("datasets.advice.target-may-be-coordinate")
+    assert (expected in notes) == is_warned_of
+
+
+@pytest.mark.parametrize("n_repeated", [0, 1])
+def test_rows_with_equal_fractions_repeat_only_if_all_columns_are_equal(
+    tmp_path: Path, n_repeated: int
+) -> None:
+    values = np.random.default_rng(0).normal(size=(N, 6))
+    frame = pd.DataFrame(values, columns=list("abcdef"))
+    frame.iloc[1, :5] = frame.iloc[0, :5]
+    kind = LABELS.copy()
+    kind[1] = kind[0]
+    if n_repeated:
+        frame.iloc[1, 5] = frame.iloc[0, 5]
+    notes = warnings(tmp_path, frame.assign(kind=kind))
+    assert len([note for note in notes if "repeats another row" in note]) == n_repeated
+
+
 def test_groups_that_are_given_need_no_warning(tmp_path: Path) -> None:
     assert (
         warnings(
