@@ -255,6 +255,7 @@ def main(arguments: list[str] | None = None) -> None:
     flags = {
         name for option in command.params if option.is_flag for name in option.opts
     }
+    state.command = shlex.join(["elmbench", *arguments])
     state.typed = shlex.join(word for word in front if word not in flags)
     state.commands = tuple(command.commands)
     stdout, stderr = (

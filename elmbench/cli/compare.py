@@ -184,10 +184,9 @@ def compare_command(
     if not dry_run:
         for path in outputs.paths():
             check_folder(path)
-    command = shlex.join(["elmbench", *sys.argv[1:]])
     settings = Settings(jobs=jobs, plugins=state.plugins, limits=parse_limits(limit))
     with LocalExecutor(settings) as executor:
-        if not (dry_run or Store(state.results_dir).has_command(command)):
+        if not (dry_run or Store(state.results_dir).has_command(state.command)):
             # The worker starts while the comparison is planned, unless its results are stored.
             executor.warm()
         from elmbench.comparison.request import ComparisonRequest
@@ -225,7 +224,7 @@ def compare_command(
             limit=limit,
             name=name,
         )
-        options = RunOptions(settings=settings, retry=retry, command=command)
+        options = RunOptions(settings=settings, retry=retry, command=state.command)
         prepared = _plan(request, options, executor, budget="" if dry_run else budget)
         _show_data(prepared)
         if dry_run:

@@ -48,6 +48,8 @@ class State:
     quiet, as_json, debug : bool
     project : Project, optional
         Of the `elmbench.toml` in the working folder or a folder above.
+    command : str
+        The whole command, as a shell reads it.
     typed : str
         The options with values, as they were typed.
     commands : tuple of str
@@ -61,6 +63,7 @@ class State:
     as_json: bool = False
     debug: bool = False
     project: Project | None = None
+    command: str = "elmbench"
     typed: str = ""
     commands: tuple[str, ...] = ()
     _console: Console | None = field(default=None, repr=False)

@@ -50,6 +50,7 @@ def test_a_file_becomes_a_table(elmbench: Callable, worker: dict, shop: Path) ->
     ).replace("  ", " ")
     assert "Comparison: shop.csv" in result.out
     assert "published" not in result.out
+    assert "next: elmbench compare" in result.out
     (folder,) = Path("elmbench-results/compare/own").iterdir()
     assert folder.name.startswith("shop-")
     cells = pd.read_csv(folder / "cells.csv")
