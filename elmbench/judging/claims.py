@@ -128,13 +128,16 @@ class _Results:
 
     def values(self, dataset: str, model: str, measure: Measure) -> _Values:
         """Return the values of a column, if every cell ended ok and has the measure."""
-        if (dataset, model, measure.column) not in self._complete:
+        is_complete = (dataset, model, measure.column) in self._complete
+        if not is_complete:
             return _Values(pd.Series(dtype=float))
         group = self._group(dataset, model)
         key = (group, measure)
-        if key not in self._values:
-            self._values[key] = self._read_values(group, measure)
-        return self._values[key]
+        values = self._values.get(key)
+        if values is None:
+            values = self._read_values(group, measure)
+            self._values[key] = values
+        return values
 
     def _read_values(self, group: Key, measure: Measure) -> _Values:
         cells = self._cells.columns(group)
@@ -156,9 +159,11 @@ class _Results:
         runs = cells["run"]
         folds = cells["fold"]
         key = (tuple(runs.tolist()), tuple(folds.tolist()))
-        if key not in self._indexes:
-            self._indexes[key] = pd.MultiIndex.from_arrays([runs, folds])
-        return self._indexes[key]
+        index = self._indexes.get(key)
+        if index is None:
+            index = pd.MultiIndex.from_arrays([runs, folds])
+            self._indexes[key] = index
+        return index
 
 
 def _distinct(lines: pd.DataFrame, columns: list[str]) -> set[tuple[str, ...]]:

@@ -68,25 +68,31 @@ def _comparable_times(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     """
     ended_ok = lines["ended"] == "ok"
     is_published = lines["published"] > 0
-    lines = lines[ended_ok & is_published & lines["mean"].notna()]
+    has_mean = lines["mean"].notna()
+    lines = lines[ended_ok & is_published & has_mean]
     is_compared = []
     for model, dataset in zip(lines["model"], lines["dataset"], strict=True):
-        is_stand_in = resolved.stand_in(model, dataset) is not None
-        is_compared.append(resolved.compares(dataset) and not is_stand_in)
-    return lines[np.array(is_compared, dtype=bool)]
+        stand_in = resolved.stand_in(model, dataset)
+        is_compared.append(stand_in is None and resolved.compares(dataset))
+    mask = np.array(is_compared, dtype=bool)
+    return lines[mask]
 
 
 def _agreement_of_times(metric: str, times: pd.DataFrame) -> TimesAgreement:
     """Return the agreement of the lines of one kind of time."""
     # The ratios of two machines' times have no factor between the machines.
-    rows = times.groupby("dataset", sort=False)
-    first = rows[["mean", "published"]].transform("first")
-    our_ratios = np.log(times["mean"] / first["mean"])
-    published_ratios = np.log(times["published"] / first["published"])
-    differences = our_ratios - published_ratios
-    is_not_first = times["dataset"].duplicated()
-    factors = np.exp(np.abs(differences[is_not_first]))
-    pairs = ((row["mean"].tolist(), row["published"].tolist()) for _, row in rows)
+    columns = ["mean", "published"]
+    rows = times.groupby("dataset", sort=False)[columns]
+    ratios = times[columns] / rows.transform("first")
+    is_first = ~times["dataset"].duplicated()
+    logarithms = np.log(ratios[~is_first])
+    differences = logarithms["mean"] - logarithms["published"]
+    factors = np.exp(differences.abs())
+    pairs = []
+    for _, row in rows:
+        ours = row["mean"].tolist()
+        published = row["published"].tolist()
+        pairs.append((ours, published))
     return TimesAgreement(
         metric=metric,
         n=len(times),
@@ -156,19 +162,20 @@ def missing_runs(lines: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     """
     # A run computes the cells of all selections.
     model = ["dataset", "model", "reading"]
-    too_few = lines[lines["verdict"] == "too few runs"].drop_duplicates(model)
+    lacks_runs = lines["verdict"] == "too few runs"
+    too_few = lines[lacks_runs].drop_duplicates(model)
     if too_few.empty:
         return pd.DataFrame(columns=["dataset", "model", "more_runs", "minutes"])
-    needed = cells[cells["dataset"].isin(too_few["dataset"])]
-    times = needed.groupby(model)[TIMES].sum()
-    seconds = times.sum(axis="columns").rename("seconds")
-    too_few = too_few.join(seconds, on=model)
+    is_needed = cells["dataset"].isin(too_few["dataset"])
+    times = cells[is_needed].groupby(model)[TIMES].sum()
+    seconds = times.sum(axis="columns")
+    too_few = too_few.join(seconds.rename("seconds"), on=model)
     runs = too_few["runs"].astype(int)
     more_runs = FEWEST_RUNS - runs
     seconds_of_run = too_few["seconds"].astype(float) / runs
-    return too_few[["dataset", "model"]].assign(
-        more_runs=more_runs, minutes=more_runs * seconds_of_run / 60
-    )
+    minutes = more_runs * seconds_of_run / 60
+    models = too_few[["dataset", "model"]]
+    return models.assign(more_runs=more_runs, minutes=minutes)
 
 
 def counts_text(

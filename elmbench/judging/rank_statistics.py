@@ -99,8 +99,10 @@ class Statistics:
         pairs: _Pairs = {model: {} for model in self.ranks}
         names = combinations(self.ranks, 2)
         for (first, second), value in zip(names, values, strict=True):
-            pairs[first][second] = value
-            pairs[second][first] = value
+            of_first = pairs[first]
+            of_second = pairs[second]
+            of_first[second] = value
+            of_second[first] = value
         return pairs
 
     @cached_property
@@ -364,11 +366,14 @@ def _draw_rank_axis(axes: Any, n_models: int, bottom: float) -> None:
     """Draw the axis of the ranks at the top."""
     axes.spines[["left", "right", "bottom"]].set_visible(False)
     axes.xaxis.tick_top()
-    ranks = range(1, n_models + 1)
-    axes.set(xticks=ranks, yticks=[], ylim=(bottom, 0))
+    axes.set_xticks(range(1, n_models + 1))
+    axes.set_yticks([])
+    axes.set_ylim(bottom, 0)
     # The names are on both sides of the axis.
     margin = n_models / 4
-    axes.set_xlim(0.4 - margin, n_models + 0.6 + margin)
+    left = 0.4 - margin
+    right = n_models + 0.6 + margin
+    axes.set_xlim(left, right)
     axes.spines["top"].set_bounds(1, n_models)
 
 

@@ -77,13 +77,13 @@ class _Columns:
 
     def __init__(self, cells: pd.DataFrame) -> None:
         self._cells = cells
+        self._values: dict[str, _Values] = {}
         self.status: NDArray[Any] = cells["status"].to_numpy(object)
         #: The label of the readings of each cell.
         self.labels: list[str] = cells["reading"].tolist()
-        self.folds: list[_Fold] = list(
-            zip(cells["run"].tolist(), cells["fold"].tolist(), strict=True)
-        )
-        self._values: dict[str, _Values] = {}
+        runs = cells["run"].tolist()
+        folds = cells["fold"].tolist()
+        self.folds: list[_Fold] = list(zip(runs, folds, strict=True))
 
     @cached_property
     def groups(self) -> dict[tuple[str, str, str], list[int]]:

@@ -82,12 +82,15 @@ def _outside(
     distances: Array, deviations: Array, row: Row, draws: int
 ) -> NDArray[np.bool_]:
     """Return True for each distance that is larger than t s sqrt(1/M + 1/R), with the rounding."""
+    quantiles = _quantiles(row.n_runs)
     relative_variances = 1 / draws + 1 / row.n_runs
     standard_errors = deviations * np.sqrt(relative_variances)
-    half_widths = _quantiles(row.n_runs) * standard_errors
-    allowed = np.maximum(half_widths, row.least_half_widths) + row.rounding
+    half_widths = quantiles * standard_errors
+    half_widths = np.maximum(half_widths, row.least_half_widths)
+    half_widths += row.rounding
     # A distance at an end is inside even if its binary approximation is not.
-    return np.asarray(distances > allowed * (1 + 1e-9))
+    half_widths *= 1 + 1e-9
+    return np.asarray(distances > half_widths)
 
 
 def _quantiles(n_runs: NDArray[np.int64]) -> Array:
@@ -146,13 +149,16 @@ def _simulate(row: Row) -> _Reruns:
 def _simulated_means(row: Row, rng: np.random.Generator) -> tuple[Array, Array]:
     """Return the means and the deviations of simulated reruns, each of shape (SIMULATIONS, k)."""
     longest = int(row.n_runs.max())
-    weights = rng.standard_normal((SIMULATIONS, longest, len(row.residuals)))
+    shape = (SIMULATIONS, longest, len(row.residuals))
+    weights = rng.standard_normal(shape)
     runs = weights @ row.residuals
     # A model with fewer runs than the longest series leaves the last ones out.
-    numbers = np.arange(longest)[:, np.newaxis]
-    is_run = numbers < row.n_runs
-    means = np.sum(runs, axis=1, where=is_run) / row.n_runs
+    numbers = np.arange(longest)
+    is_run = numbers[:, np.newaxis] < row.n_runs
+    sums = np.sum(runs, axis=1, where=is_run)
+    means = sums / row.n_runs
     errors = runs - means[:, np.newaxis, :]
     squares = np.sum(errors**2, axis=1, where=is_run)
     variances = squares / (row.n_runs - 1)
-    return means, np.sqrt(variances)
+    deviations = np.sqrt(variances)
+    return means, deviations

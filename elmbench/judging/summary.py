@@ -23,10 +23,20 @@ from elmbench.specs.profiles import Resolved
 
 #: Columns of `summary.csv` that identify a published value.
 PUBLISHED_KEY = ["dataset", "model", "metric"]
-#: Columns of `summary.csv` that are texts.
-_TEXT = [*PUBLISHED_KEY, "select", "reading", "verdict", "ended"]
-#: Columns of `summary.csv` that are whole numbers or empty.
-_WHOLE = ["runs", "runs_to_tell", ROWS_OFF]
+#: The types of columns of `summary.csv` other than real numbers.
+_TYPES: dict[str, Any] = {
+    "dataset": TEXT_TYPE,
+    "model": TEXT_TYPE,
+    "metric": TEXT_TYPE,
+    "select": TEXT_TYPE,
+    "reading": TEXT_TYPE,
+    "n": "int64",
+    "verdict": TEXT_TYPE,
+    "ended": TEXT_TYPE,
+    "runs": "Int64",
+    "runs_to_tell": "Int64",
+    ROWS_OFF: "Int64",
+}
 #: The columns that identify the test rows of a cell.
 _FOLDS = ("run", "fold")
 #: Columns of `optimism.csv`.
@@ -69,13 +79,13 @@ def summary_frame(lines: Sequence[SummaryLine]) -> pd.DataFrame:
     The index of the frame is the position of each line.
     """
     records = [line.record() for line in lines]
-    types: dict[str, Any] = dict.fromkeys(_TEXT, TEXT_TYPE)
-    types |= dict.fromkeys(_WHOLE, "Int64") | {"n": "int64"}
     columns = {}
     for name in (*COLUMNS, ROWS_OFF):
         values = [record[name] for record in records]
-        columns[name] = pd.Series(values, dtype=types.get(name, "float64"))
-    if columns[ROWS_OFF].isna().all():
+        kind = _TYPES.get(name, "float64")
+        columns[name] = pd.Series(values, dtype=kind)
+    has_rows_off = columns[ROWS_OFF].notna().any()
+    if not has_rows_off:
         del columns[ROWS_OFF]
     return pd.DataFrame(columns)
 
@@ -200,9 +210,11 @@ def drop_stand_ins(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     """
     if not resolved.stand_ins:
         return lines
-    measured = lines.loc[lines["ended"] == COMPLETE, "dataset"]
-    stands_in_for = lines["dataset"].map(resolved.stand_ins)
-    return lines[~stands_in_for.isin(measured)]
+    datasets = lines["dataset"]
+    is_measured = lines["ended"] == COMPLETE
+    replaced = datasets.map(resolved.stand_ins)
+    is_superfluous = replaced.isin(datasets[is_measured])
+    return lines[~is_superfluous]
 
 
 def _published_lines(measured: MeasuredCells) -> list[SummaryLine]:

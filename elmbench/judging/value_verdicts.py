@@ -58,8 +58,9 @@ class Draws:
         if runs < 2 or math.isnan(self.deviation):
             return math.nan
         quantile = t_quantile(runs - 1, UPPER_END)
-        # The error of the difference of the two means, as a multiple of the deviation of a run.
-        factor = math.sqrt(1 / mean_of + 1 / runs)
+        # The variance of the difference of the two means, as a multiple of that of a run.
+        relative_variance = 1 / mean_of + 1 / runs
+        factor = math.sqrt(relative_variance)
         half_width = quantile * self.deviation * factor
         return max(half_width, self.least_half_width)
 

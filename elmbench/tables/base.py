@@ -151,15 +151,16 @@ class TableKind(ABC):
         table's own columns.
         """
         protocol = self.spec.protocol
-        always: list[str] = []
-        table_metrics: list[str] = []
+        names: dict[str, None] = {}
         for task in self.tasks:
-            always += columns(task)
-            table_metrics += protocol.metrics_for(task)
+            names |= dict.fromkeys(columns(task))
+        for task in self.tasks:
+            names |= dict.fromkeys(protocol.metrics_for(task))
         for dataset in self.experiment.datasets.values():
-            table_metrics += protocol.metrics_for(dataset.task, dataset.name)
-        names = dict.fromkeys([*always, *table_metrics])
-        return [Measure(name) for name in names if name != PREQUENTIAL]
+            metrics = protocol.metrics_for(dataset.task, dataset.name)
+            names |= dict.fromkeys(metrics)
+        names.pop(PREQUENTIAL, None)
+        return [Measure(name) for name in names]
 
     def summarised_cells(self, cells: DataFrame) -> DataFrame:
         """Return the lines that `summary.csv` summarises: the cells, or lines derived from them.
@@ -200,11 +201,14 @@ class TableKind(ABC):
         """Yield each data set and model with its cells, if all of them ended ok and no fold is
         missing.
         """
-        for (dataset, model), group in cells.groupby(["dataset", "model"], sort=False):
-            all_ok = (group["status"] == "ok").all()
-            runs = group["run"].tolist()
-            if all_ok and self.is_complete(str(dataset), runs):
-                yield str(dataset), str(model), group
+        groups = cells.groupby(["dataset", "model"], sort=False)
+        for names, group in groups:
+            dataset, model = map(str, names)
+            ended_ok = group["status"] == "ok"
+            if not ended_ok.all():
+                continue
+            if self.is_complete(dataset, group["run"].tolist()):
+                yield dataset, model, group
 
     def last_place(self, published: PublishedValue) -> float:
         """Return the weight of the last printed digit of a published value."""

@@ -92,9 +92,10 @@ class ComparisonTable(TableKind):
     def measures(self, dataset: str, model: str) -> list[Measure]:
         if dataset == ALL:
             return [Measure(RANK)]
-        metrics = self.spec.protocol.metrics_for(self.task_of(dataset), dataset)
-        names = (*metrics, RANK, P, *_TIMES, "n_units")
-        return [Measure(name) for name in names]
+        task = self.task_of(dataset)
+        metrics = self.spec.protocol.metrics_for(task, dataset)
+        names = [*metrics, RANK, P, *_TIMES, "n_units"]
+        return list(map(Measure, names))
 
     def summarised_cells(self, cells: DataFrame) -> DataFrame:
         """Return the cells with the rank and the p-value of their model, and the average ranks over
@@ -122,13 +123,15 @@ class ComparisonTable(TableKind):
         all_scores = self._scores(cells, metric)
         scores = rivals_of(all_scores, self.experiment)
         order = self._order_in_cells(cells, scores)
-        best = order.models[0] if order.models else ""
+        best = next(iter(order.models), "")
         test_share = share_of_test_rows(dataset, self.experiment, cells)
         p = p_values(scores, test_share, best=best)
         losses = without_round_off(-scores.mean())
         ranks = losses.rank()
-        model = cells["model"]
-        return cells.assign(**{RANK: model.map(ranks), P: model.map(p)})
+        ranked = cells.copy()
+        ranked[RANK] = cells["model"].map(ranks)
+        ranked[P] = cells["model"].map(p)
+        return ranked
 
     def _scores(self, cells: DataFrame, metric: str) -> DataFrame:
         """Return the score of each test part (more is better), a column for each model that has
@@ -307,12 +310,14 @@ class ComparisonTable(TableKind):
 
     def _has_outliers(self, cells: DataFrame) -> bool:
         """Return True if a few rows make most of the squared errors of the dummy."""
-        if not {"mae", "rmse"} <= {*cells}:
+        errors = ["mae", "rmse"]
+        has_errors = {*errors} <= {*cells}
+        if not has_errors:
             return False
         is_dummy = cells["model"].isin(self._dummies)
-        errors = cells.loc[is_dummy, ["mae", "rmse"]]
-        means = errors.astype(float).mean()
-        return bool(means["rmse"] > _OUTLIERS * means["mae"])
+        of_dummy = cells.loc[is_dummy, errors].astype(float)
+        mae, rmse = of_dummy.mean()
+        return bool(rmse > _OUTLIERS * mae)
 
     def _note_on_undefined(
         self, dataset: str, cells: DataFrame, metric: str
@@ -407,11 +412,12 @@ class ComparisonTable(TableKind):
         dataset = common_value(cells, "dataset")
         metrics = metrics_of(dataset, self.experiment)
         measures = [name for name in (*metrics, SIZE, FIT_TIME) if name in cells]
-        by_model = cells_ended_ok(cells).groupby("model")
-        averages: Any = by_model[measures].mean().astype(float)
+        by_model = cells_ended_ok(cells).groupby("model")[measures]
+        averages: Any = by_model.mean().astype(float)
         means: dict[str, dict[str, float]] = {}
         for model in scores:
-            means[str(model)] = averages.loc[model].to_dict()
+            averages_of_model = averages.loc[model]
+            means[str(model)] = averages_of_model.to_dict()
         return ModelOrder(metrics, means)
 
     def _not_above_dummy(self, means: Mapping[Any, float], metric: str) -> list[str]:
@@ -436,14 +442,23 @@ def _average_rank_cells(cells: DataFrame) -> DataFrame | None:
     """Return a cell with the average rank of each model that is ranked on every data set; None for
     a single data set, or if there is no such model.
     """
-    default = cells[cells["reading"] == ""]
-    by_model = default.groupby(["select", "model", "dataset"], sort=False)
-    ranks = by_model[RANK].first().unstack()
+    is_default = cells["reading"] == ""
+    cell = ["select", "model", "dataset"]
+    by_cell = cells[is_default].groupby(cell, sort=False)
+    ranks = by_cell[RANK].first().unstack()
+    has_one_dataset = len(ranks.columns) < 2
     on_all = ranks.dropna()
-    if len(ranks.columns) < 2 or not len(on_all):
+    if has_one_dataset or on_all.empty:
         return None
-    means = on_all.mean(axis=1).rename(RANK).reset_index()
-    return means.assign(dataset=ALL, run=0, fold=0, reading="", status="ok")
+    means = on_all.mean(axis=1)
+    averages = means.rename(RANK).reset_index()
+    return averages.assign(
+        dataset=ALL,
+        run=0,
+        fold=0,
+        reading="",
+        status="ok",
+    )
 
 
 def _first_metrics(spec: Experiment, tasks: Iterable[str]) -> str:
@@ -476,9 +491,11 @@ def _shared_ranks(means: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
     in_order = sorted(ranks.values())
     texts = {}
     for model, rank in ranks.items():
-        place = in_order.index(rank) + 1
+        place = str(in_order.index(rank) + 1)
         is_shared = in_order.count(rank) > 1
-        texts[model] = f"={place}" if is_shared else str(place)
+        if is_shared:
+            place = f"={place}"
+        texts[model] = place
     return texts
 
 

@@ -8,6 +8,7 @@ import io
 import math
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import fill
@@ -19,6 +20,7 @@ from elmbench.terminal import escape
 if TYPE_CHECKING:
     import pandas as pd
 
+    from elmbench.specs.experiments import ModelColumn
     from elmbench.specs.profiles import Resolved
 
 #: Colours in the palette of a picture.
@@ -102,18 +104,23 @@ class ProperNames:
 
     def __init__(self, resolved: Resolved) -> None:
         self._resolved = resolved
-        tables = resolved.file.tables or [resolved.file]
         self._datasets: dict[str, str] = {}
         self._models: dict[str, str] = {}
-        for table in tables:
+        for table in resolved.file.tables or [resolved.file]:
             for value in table.published.values:
-                self._datasets.setdefault(value.dataset.casefold(), value.dataset)
-            columns = table.spec.models
-            models = [column.model for column in columns.values()]
-            for name, column in columns.items():
-                # A model with several columns has a name for each of its sizes.
-                if models.count(column.model) == 1:
-                    self._models.setdefault(column.model, name)
+                name = value.dataset
+                self._datasets.setdefault(name.casefold(), name)
+            self._add_models(table.spec.models)
+
+    def _add_models(self, columns: Mapping[str, ModelColumn]) -> None:
+        """Add the names of models that have a single column in a table.
+
+        A model with several columns has a name for each of its sizes.
+        """
+        n_columns = Counter(column.model for column in columns.values())
+        for name, column in columns.items():
+            if n_columns[column.model] == 1:
+                self._models.setdefault(column.model, name)
 
     def dataset(self, name: str) -> str:
         """Return the printed name of a data set; its own name if no table prints it."""

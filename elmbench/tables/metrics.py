@@ -63,12 +63,16 @@ class MetricsTable(TableKind):
         protocol = self.spec.protocol
         always = [name for name in columns(task) if not counts_rows(name)]
         always += ALWAYS_SHOWN
-        metrics = protocol.metrics_for(task, dataset)
-        measurable = {*always, *metrics, "predict_seconds"} - {PREQUENTIAL}
+        measurable = {
+            *always,
+            *protocol.metrics_for(task, dataset),
+            "predict_seconds",
+        }
+        measurable.discard(PREQUENTIAL)
         named = protocol.named_metrics(dataset)
         first = [name for name in named if name in measurable]
         names = dict.fromkeys([*first, *always])
-        return [Measure(name) for name in names]
+        return list(map(Measure, names))
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
         """Return the columns of each metric, optimism, times and their ratios.
@@ -189,14 +193,21 @@ def missing_metrics(cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
     ok = cells_ended_ok(cells)
     task = ok["dataset"].map(lambda name: resolved.dataset(name).task)
     for name in resolved.spec.protocol.all_metrics:
-        if name not in cells or (name in MEASURES and name not in REGISTRY):
+        is_metric = name in REGISTRY or name not in MEASURES
+        if name not in cells or not is_metric:
             continue
         metric = find_metric(name)
         lines = ok[task == metric.task]
-        is_empty = lines[name].isna()
-        is_missing = is_empty.groupby(lines["model"], sort=False).all()
-        if not is_missing.any():
-            continue
-        models = ", ".join(is_missing.index[is_missing])
-        reason = _NEEDS.get(metric.takes, "it is not defined for their predictions")
-        yield Note("metric", f"{name} is missing for {models}: {reason}")
+        models = _models_without(name, lines)
+        if models:
+            reason = _NEEDS.get(metric.takes, "it is not defined for their predictions")
+            text = f"{name} is missing for {', '.join(models)}: {reason}"
+            yield Note("metric", text)
+
+
+def _models_without(metric: str, cells: DataFrame) -> list[str]:
+    """Return the models for none of whose cells a metric has a value."""
+    is_empty = cells[metric].isna()
+    by_model = is_empty.groupby(cells["model"], sort=False)
+    is_missing = by_model.all()
+    return list(is_missing.index[is_missing])

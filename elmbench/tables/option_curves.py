@@ -76,21 +76,32 @@ class OptionCurvesTable(TimesTable):
         """
         styles = line_styles(points["model"])
         marks = _marks_of(points["ending"])
-        titles = {spec.base: spec.title for spec in self.experiment.datasets.values()}
+        datasets = self.experiment.datasets.values()
+        titles = {spec.base: spec.title for spec in datasets}
         figure, parts = panels(points, titles=titles)
         for axes, group in parts:
-            _scale_axes(axes, group["value"], has_marks=bool(marks))
-            for i, (model, style) in enumerate(styles.items()):
-                curve = curve_of(group, model, by="value")
-                plot_with_band(axes, "value", curve, style)
-                # Each model has its own height, so that marks do not overlap.
-                height = 0.96 - 0.05 * (i % 4)
-                _add_marks(axes, curve, marks, style, height=height)
-            axes.set_xlabel(common_value(group, "option"))
+            _draw_panel(axes, group, styles, marks)
+        first_axes = figure.axes[0]
         words = f"{words_for('fit_seconds')}, mean and deviation"
-        figure.axes[0].set_ylabel(words, fontsize="small")
+        first_axes.set_ylabel(words, fontsize="small")
         legend = {ending_text(status): mark for status, mark in marks.items()}
-        return finish(figure, styles, headline(self.experiment), legend)
+        title = headline(self.experiment)
+        return finish(figure, styles, title, legend)
+
+
+def _draw_panel(
+    axes: Any, points: Any, styles: Mapping[str, Any], marks: Mapping[str, str]
+) -> None:
+    """Draw the curve of each model on one generator, with the marks of its endings."""
+    _scale_axes(axes, points["value"], has_marks=bool(marks))
+    for i, (model, style) in enumerate(styles.items()):
+        curve = curve_of(points, model, by="value")
+        plot_with_band(axes, "value", curve, style)
+        # Each model has its own height, so that marks do not overlap.
+        height = 0.96 - 0.05 * (i % 4)
+        _add_marks(axes, curve, marks, style, height=height)
+    option = common_value(points, "option")
+    axes.set_xlabel(option)
 
 
 def _marks_of(endings: Any) -> dict[str, str]:

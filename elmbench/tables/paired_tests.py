@@ -137,7 +137,8 @@ def _welch_test(a: Any, b: Any) -> _TTest:
     # The degrees of freedom of Welch and Satterthwaite.
     a_part = a_share**2 / (len(a) - 1)
     b_part = b_share**2 / (len(b) - 1)
-    freedom = variance**2 / (a_part + b_part)
+    parts = a_part + b_part
+    freedom = variance**2 / parts
     difference = a.mean() - b.mean()
     return _t_test(difference, variance, freedom)
 

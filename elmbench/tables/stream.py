@@ -154,10 +154,10 @@ class StreamCurvesTable(CurvesTable):
             title = self.experiment.spelling(dataset)
             is_measured = any(entry.mean is not None for entry in points)
             if not is_measured:
-                yield {"dataset": title, "rows": "", **_texts(points)}
+                yield _line(title, "", points)
                 continue
             for n_rows, part in groupby(points, key=_rows_learnt):
-                yield {"dataset": title, "rows": f"{n_rows:g}", **_texts(part)}
+                yield _line(title, f"{n_rows:g}", part)
 
     def draw(self, points: DataFrame) -> Any:
         """Draw the measures over the rows learnt so far, as in Figs. 1 and 2 of the OSPVM paper."""
@@ -178,6 +178,11 @@ class StreamCurvesTable(CurvesTable):
                 axes.set_xlabel("training rows learnt")
         detail = str(models[0]) if len(models) == 1 else ""
         return finish(figure, styles, headline(self.experiment, detail))
+
+
+def _line(title: str, rows: str, entries: Iterable[Entry]) -> Line:
+    """Return the line of some measures of a data set, after so many rows."""
+    return {"dataset": title, "rows": rows, **_texts(entries)}
 
 
 def _rows_learnt(entry: Entry) -> float:

@@ -167,19 +167,16 @@ class WeightPathsTable(MetricsTable):
         names: Sequence[str] = self.options.kernels.get(dataset, ())
         if names:
             return names
+        kernels: Any = None
         column = self.spec.models.get(model)
-        kernels: Any = column.adapt(dataset).params.get("kernels") if column else None
+        if column is not None:
+            kernels = column.adapt(dataset).params.get("kernels")
         if not isinstance(kernels, list):
             return [f"kernel {p + 1}" for p in range(count)]
         labels = []
-        for name, params in kernels:
-            same_kind = [values for kind, values in kernels if kind == name]
-            words = [name]
-            for key, value in params.items():
-                differs = any(values.get(key) != value for values in same_kind)
-                if differs:
-                    words.append(_parameter_text(key, value))
-            labels.append(", ".join(words))
+        for kind, params in kernels:
+            same_kind = [values for name, values in kernels if name == kind]
+            labels.append(_kernel_text(kind, params, same_kind))
         return labels
 
 
@@ -196,8 +193,8 @@ def _draw_objective(axes: Any, paths: DataFrame, styles: Mapping[str, Any]) -> N
 
 def _draw_path(axes: Any, kernels: Mapping[str, str], paths: DataFrame) -> None:
     """Draw the weights of the first model by iteration; the largest have colours and names."""
-    first_model = paths["model"].iloc[0]
-    path = paths[paths["model"] == first_model]
+    is_of_first = paths["model"] == paths["model"].iloc[0]
+    path = paths[is_of_first]
     iterations = path["iteration"]
     last = path[[*kernels]].iloc[-1]
     in_order = last.sort_values(ascending=False, kind="stable")
@@ -206,8 +203,13 @@ def _draw_path(axes: Any, kernels: Mapping[str, str], paths: DataFrame) -> None:
         if column not in largest:
             axes.plot(iterations, path[column], color="lightgrey", linewidth=1.3)
     for colour, column in zip(PALETTE, largest, strict=False):
-        style = {"color": colour, "linewidth": 1.6, "label": kernels[column]}
-        axes.plot(iterations, path[column], **style)
+        axes.plot(
+            iterations,
+            path[column],
+            color=colour,
+            linewidth=1.6,
+            label=kernels[column],
+        )
     _scale_iterations(axes)
     axes.set_ylim(bottom=0)
     axes.legend(fontsize="x-small")
@@ -223,14 +225,27 @@ def _scale_iterations(axes: Any) -> None:
 
 def _draw_last_weights(axes: Any, kernels: Mapping[str, str], paths: DataFrame) -> None:
     """Draw the last weights as tiles: a row for each kernel, a column for each model."""
+    weights = list(kernels)
     by_model = paths.groupby("model", sort=False)
-    last = by_model[list(kernels)].last().T
-    n_kernels, n_models = last.shape
+    last = by_model[weights].last().T
+    models = list(last.columns)
     image = axes.imshow(last, cmap="Blues", vmin=0, aspect="auto")
-    axes.set_yticks(range(n_kernels), kernels.values(), fontsize="x-small")
-    axes.set_xticks(range(n_models), last.columns, fontsize="x-small")
+    axes.set_yticks(range(len(weights)), kernels.values(), fontsize="x-small")
+    axes.set_xticks(range(len(models)), models, fontsize="x-small")
     scale = axes.figure.colorbar(image, ax=axes)
     scale.ax.tick_params(labelsize="x-small")
+
+
+def _kernel_text(
+    kind: str, params: Mapping[str, Any], same_kind: Sequence[Mapping[str, Any]]
+) -> str:
+    """Return a kernel in words, with the parameters that tell it from those of the same kind."""
+    words = [kind]
+    for name, value in params.items():
+        differs = any(values.get(name) != value for values in same_kind)
+        if differs:
+            words.append(_parameter_text(name, value))
+    return ", ".join(words)
 
 
 def _parameter_text(name: str, value: Any) -> str:

@@ -366,14 +366,19 @@ def _bounds_of_f1(
     F1 is their harmonic mean, a concave function: its mean is at most that of the means, and at
     least their sum less 1.
     """
-    precision, recall = (
-        interval_of(numbers[name], rounding).clipped(Fraction(0), Fraction(1))
-        for name in ("precision", "recall")
-    )
+    precision = _possible_share(numbers["precision"], rounding)
+    recall = _possible_share(numbers["recall"], rounding)
     high = harmonic_mean(float(precision.high), float(recall.high))
     if is_mean:
-        return float(precision.low + recall.low - 1), high
-    return harmonic_mean(float(precision.low), float(recall.low)), high
+        low = float(precision.low + recall.low - 1)
+    else:
+        low = harmonic_mean(float(precision.low), float(recall.low))
+    return low, high
+
+
+def _possible_share(number: Decimal, rounding: Rounding) -> NumberRange:
+    """Return the shares that a printed one may stand for."""
+    return interval_of(number, rounding).clipped(Fraction(0), Fraction(1))
 
 
 def harmonic_mean(one: float, other: float) -> float:
@@ -462,10 +467,7 @@ def _bounds_of_share(
 
 def _possible_shares(numbers: Numbers, rounding: Rounding) -> list[NumberRange]:
     """Return the possible values of `_OF_SHARES`."""
-    return [
-        interval_of(numbers[name], rounding).clipped(Fraction(0), Fraction(1))
-        for name in _OF_SHARES
-    ]
+    return [_possible_share(numbers[name], rounding) for name in _OF_SHARES]
 
 
 def _bounds_on_one_part(numbers: Numbers, rounding: Rounding) -> tuple[float, float]:
@@ -475,12 +477,14 @@ def _bounds_on_one_part(numbers: Numbers, rounding: Rounding) -> tuple[float, fl
     recall.
     """
     accuracy, precision, recall = _possible_shares(numbers, rounding)
-    factors = [
-        _errors_of_a_positive_row(float(p), float(r))
-        for p, r in itertools.product(precision, recall)
-    ]
-    low = _ratio(float(1 - accuracy.high), max(factors))
-    high = _ratio(float(1 - accuracy.low), min(factors))
+    fewest_errors = float(1 - accuracy.high)
+    most_errors = float(1 - accuracy.low)
+    factors = []
+    for p, r in itertools.product(precision, recall):
+        factor = _errors_of_a_positive_row(float(p), float(r))
+        factors.append(factor)
+    low = _ratio(fewest_errors, max(factors))
+    high = _ratio(most_errors, min(factors))
     return low, high
 
 

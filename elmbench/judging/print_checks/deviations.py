@@ -58,37 +58,68 @@ def _reason(table: PrintedTable, value: PublishedValue) -> str:
     counts = sorted(_numbers_of_values(table, value.dataset))
     if not counts:
         return ""
-    pairs = [
-        (interval_of(value.value, rounding), interval_of(value.std, rounding))
-        for rounding in ROUNDINGS
-    ]
-    unit = unit_of(value.metric)
-    if math.isfinite(unit.least) and math.isfinite(unit.greatest):
-        least = Fraction(unit.least)
-        greatest = Fraction(unit.greatest)
-        largest = max(
-            largest_deviation(mean, least, greatest, n)
-            for mean, _ in pairs
-            for n in counts
-        )
-        if min(deviation.low for _, deviation in pairs) > largest + 1e-12:
-            factor = 100 if _is_percent(value) else 1
-            return (
-                f"values from {factor * unit.least:g} to {factor * unit.greatest:g} have "
-                f"{number_text(factor * largest)} at most"
-            )
+    means = [interval_of(value.value, rounding) for rounding in ROUNDINGS]
+    deviations = [interval_of(value.std, rounding) for rounding in ROUNDINGS]
+    smallest = min(deviation.low for deviation in deviations)
+    reason = _reason_by_range(value, means, counts, smallest)
+    if reason:
+        return reason
     sizes = _rows_of_a_value(table, value)
-    if sizes and not any(
+    pairs = list(zip(means, deviations, strict=True))
+    return _reason_by_rows(pairs, sizes, counts)
+
+
+def _reason_by_range(
+    value: PublishedValue,
+    means: Sequence[NumberRange],
+    counts: Sequence[int],
+    smallest: Fraction,
+) -> str:
+    """Return the reason if values in the range of the metric cannot deviate so much; empty if they
+    can.
+
+    `means`: what the printed mean may stand for. `counts`: the possible numbers of values.
+    `smallest`: the smallest number that the printed deviation may stand for.
+    """
+    unit = unit_of(value.metric)
+    if not (math.isfinite(unit.least) and math.isfinite(unit.greatest)):
+        return ""
+    least = Fraction(unit.least)
+    greatest = Fraction(unit.greatest)
+    largest = max(
+        largest_deviation(mean, least, greatest, n) for mean in means for n in counts
+    )
+    if smallest <= largest + 1e-12:
+        return ""
+    factor = 100 if _is_percent(value) else 1
+    low = factor * unit.least
+    high = factor * unit.greatest
+    at_most = number_text(factor * largest)
+    return f"values from {low:g} to {high:g} have {at_most} at most"
+
+
+def _reason_by_rows(
+    pairs: Sequence[tuple[NumberRange, NumberRange]],
+    sizes: Sequence[int],
+    counts: Sequence[int],
+) -> str:
+    """Return the reason if no shares of rows have the mean and the deviation; empty if some have,
+    or the numbers of rows are not known.
+
+    `pairs`: what the printed mean and deviation may stand for. `sizes`: the possible numbers of
+    rows. `counts`: the possible numbers of values.
+    """
+    are_possible = any(
         have_possible_deviation(mean, deviation, rows, n)
         for mean, deviation in pairs
         for rows in sizes
         for n in counts
-    ):
-        rows_text = " or ".join(f"{rows:,}" for rows in sizes)
-        return (
-            f"no {' or '.join(map(str, counts))} shares of {rows_text} rows have both"
-        )
-    return ""
+    )
+    if are_possible or not sizes:
+        return ""
+    rows_text = " or ".join(f"{rows:,}" for rows in sizes)
+    counts_text = " or ".join(map(str, counts))
+    return f"no {counts_text} shares of {rows_text} rows have both"
 
 
 def _numbers_of_values(table: PrintedTable, dataset: str) -> set[int]:

@@ -1,11 +1,13 @@
 """Shares of rows: a mean over n rows is a multiple of 1/n (GRIM)."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-from elmbench.judging.print_checks.printed_table import Finding, PrintedTable
+from elmbench.judging.print_checks.printed_table import Finding, Parts, PrintedTable
 from elmbench.judging.print_checks.rounding import ROUNDINGS, NumberRange, interval_of
 from elmbench.specs.protocol import TRAIN_ACCURACY
 from elmbench.specs.published import DATA, PublishedValue
@@ -38,20 +40,13 @@ def _check_share(
     """Yield a finding if a printed share is no mean of shares of the rows that were tested, or
     learnt.
     """
-    parts = table.parts_of(value.dataset)
     is_of_training = value.metric == TRAIN_ACCURACY
-    if not is_of_training and not parts.known_folds:
-        return
-    sizes = parts.trained if is_of_training else parts.tested
-    means = [
-        Shares(rows=rows, folds=1 if is_of_training else parts.folds, runs=runs)
-        for rows in sorted(sizes)
-        for runs in sorted(parts.runs)
-    ]
+    means = _possible_means(table.parts_of(value.dataset), is_of_training)
     intervals = [interval_of(number, rounding) for rounding in ROUNDINGS]
-    if not means or any(
+    is_possible = any(
         mean.may_be_in(interval) for mean in means for interval in intervals
-    ):
+    )
+    if is_possible or not means:
         return
     kind = "training" if is_of_training else "test"
     denominators = " or ".join(mean.text(kind) for mean in means)
@@ -59,11 +54,27 @@ def _check_share(
     if len(means) == 1:
         below, above = means[0].neighbours(number)
         nearest = f"; the nearest such means are {below} and {above}"
-    yield table.finding_on(
-        value,
-        "granularity",
-        f"{value.text} is not the mean of {denominators}{nearest}",
-    )
+    says = f"{value.text} is not the mean of {denominators}{nearest}"
+    yield table.finding_on(value, "granularity", says)
+
+
+def _possible_means(parts: Parts, is_of_training: bool) -> list[Shares]:
+    """Return the means of shares of training or test rows that a value may be; none if the sizes
+    of the folds are not known.
+    """
+    if is_of_training:
+        sizes = parts.trained
+        folds = 1
+    elif parts.known_folds:
+        sizes = parts.tested
+        folds = parts.folds
+    else:
+        return []
+    return [
+        Shares(rows=rows, folds=folds, runs=runs)
+        for rows in sorted(sizes)
+        for runs in sorted(parts.runs)
+    ]
 
 
 class Shares:

@@ -18,11 +18,14 @@ def check_ranges(
         metric, _, _ = value.metric.partition("@")
         if is_quality(metric):
             unit = unit_of(metric)
-            if _is_outside(value, unit):
-                says = f"{value.value} is printed; {metric} is {_range_text(unit)}"
-                yield table.finding_on(value, "range", says)
-        elif metric in UNJUDGED and value.value is not None and value.value < 0:
-            says = f"{value.value} is printed; expected a number above 0"
+            is_possible = not _is_outside(value, unit)
+            expected = f"{metric} is {_range_text(unit)}"
+        else:
+            is_negative = value.value is not None and value.value < 0
+            is_possible = not (is_negative and metric in UNJUDGED)
+            expected = "expected a number above 0"
+        if not is_possible:
+            says = f"{value.value} is printed; {expected}"
             yield table.finding_on(value, "range", says)
 
 

@@ -130,8 +130,9 @@ def _printed_numbers_of_rows(printed: Mapping[str, int]) -> set[int]:
     """Return the numbers of all rows of a data set that a paper prints, itself or as a sum."""
     numbers = set()
     for names in (("instances",), ("train", "test"), ("negatives", "positives")):
-        if all(name in printed for name in names):
-            numbers.add(sum(printed[name] for name in names))
+        counts = [printed[name] for name in names if name in printed]
+        if len(counts) == len(names):
+            numbers.add(sum(counts))
     return numbers
 
 
@@ -176,15 +177,17 @@ def _measurements(
 ) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield what each column measures on each data set of the table."""
     spec = file.spec
-    printed = file.published.parameters
+    published = file.published.parameters
     for spelling, dataset in datasets.items():
         protocol = _protocol_of(spec, dataset)
-        for column in spec.models:
+        for column, model in spec.models.items():
             definition = _column_of(spec, column, dataset.name)
-            values = printed.get((spelling, column), {})
-            parameters = _used_parameters(values, spec.models[column], dataset)
-            content = [protocol, definition, sorted(parameters.items())]
-            yield (dataset.name, column), json.dumps(content, sort_keys=True)
+            values = published.get((spelling, column), {})
+            parameters = _used_parameters(values, model, dataset)
+            in_order = sorted(parameters.items())
+            content = [protocol, definition, in_order]
+            text = json.dumps(content, sort_keys=True)
+            yield (dataset.name, column), text
 
 
 def _used_parameters(

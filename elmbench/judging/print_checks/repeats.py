@@ -90,12 +90,14 @@ def _repeated_columns(table: PrintedTable) -> Iterator[Finding]:
     """Yield the pairs of models with the same numbers of quality on all data sets."""
     columns = _columns_of_quality(table)
     for one, other in itertools.combinations(columns, 2):
-        is_said = frozenset((one, other)) in table.said_equal
         numbers = columns[one]
-        is_equal = numbers == columns[other]
-        if is_equal and not is_said and _is_long(numbers):
-            says = f"all {len(numbers)} numbers are those of {other}"
-            yield table.finding("repeated", says, model=one)
+        if numbers != columns[other]:
+            continue
+        is_said = frozenset((one, other)) in table.said_equal
+        if is_said or not _is_long(numbers):
+            continue
+        says = f"all {len(numbers)} numbers are those of {other}"
+        yield table.finding("repeated", says, model=one)
 
 
 def _is_long(column: Mapping[Cell, Decimal]) -> bool:
@@ -113,7 +115,7 @@ def _columns_of_quality(table: PrintedTable) -> Mapping[str, Mapping[Cell, Decim
         for metric, number in cell.items():
             if metric not in UNJUDGED:
                 column[dataset, metric] = number
-    return {model: column for model, column in columns.items() if column}
+    return columns
 
 
 def _repeated_times(table: PrintedTable) -> Iterator[Finding]:
@@ -122,7 +124,10 @@ def _repeated_times(table: PrintedTable) -> Iterator[Finding]:
     for one, other in itertools.combinations(rows, 2):
         if one.repeats(other) and one.are_long:
             yield table.finding(
-                "repeated", one.text, dataset=other.dataset, model=other.model
+                "repeated",
+                one.text,
+                dataset=other.dataset,
+                model=other.model,
             )
 
 
@@ -168,25 +173,31 @@ def _repeated_speed_ups(
     rows = _speed_ups(table)
     names = list(rows)
     later = paper[paper.index(table) :]
-    for dataset, row in rows.items():
+    for position, dataset in enumerate(names):
+        # Each pair of rows of this table is compared once.
+        compared = names[: position + 1]
         for other in later:
             for other_dataset, other_row in _speed_ups(other).items():
-                # Each pair of rows of this table is compared once.
-                if other is table and names.index(other_dataset) <= names.index(
-                    dataset
-                ):
+                if other is table and other_dataset in compared:
                     continue
-                length = min(len(row), len(other_row))
-                start = row[:length]
-                is_long = (
-                    length >= _SPEED_UPS and _total_digits(start) >= _SPEED_UPS_DIGITS
-                )
-                if is_long and start == other_row[:length]:
-                    printed = ", ".join(map(str, start))
-                    says = f"{printed} are also the speed-ups of {other_dataset} in {other.label}"
-                    yield table.finding(
-                        "repeated", says, dataset=dataset, metric=SPEED_UP
-                    )
+                start = _common_start(rows[dataset], other_row)
+                if not start:
+                    continue
+                numbers = ", ".join(map(str, start))
+                says = f"{numbers} are also the speed-ups of {other_dataset} in {other.label}"
+                yield table.finding("repeated", says, dataset=dataset, metric=SPEED_UP)
+
+
+def _common_start(row: list[Decimal], other: list[Decimal]) -> list[Decimal]:
+    """Return the shorter one of two rows if the other one begins with it, and it is too long to do
+    so by chance; empty otherwise.
+    """
+    length = min(len(row), len(other))
+    start = row[:length]
+    if start != other[:length]:
+        return []
+    has_digits = _total_digits(start) >= _SPEED_UPS_DIGITS
+    return start if length >= _SPEED_UPS and has_digits else []
 
 
 def _speed_ups(table: PrintedTable) -> Mapping[str, list[Decimal]]:
