@@ -11,7 +11,11 @@ from rich.console import Group, RenderableType
 from elmbench.cli.options import state
 from elmbench.errors import ElmbenchError
 from elmbench.files import write_atomically
-from elmbench.judging.rank_statistics import compare_models, draw_critical_differences
+from elmbench.judging.rank_statistics import (
+    Statistics,
+    compare_models,
+    draw_critical_differences,
+)
 from elmbench.lazy import load_object
 from elmbench.report.checked_prints import CheckedPrint, summary_text
 from elmbench.report.table_results import Results
@@ -52,58 +56,74 @@ def show_statistics(
     """
     resolved = results.resolved
     comparisons = compare_models(results.summary, resolved)
-    spec = resolved.file.spec
-    table_kind = kind_of_table(resolved)
-    several = table_kind.shows_metrics and min(len(spec.datasets), len(spec.models)) > 1
     if not comparisons:
-        lacking = "no models to be compared over data sets"
-        next_step = "elmbench list experiments"
-        if several or table_kind.ranks:
-            lacking = "no two models on the same two data sets to be compared"
-            next_step = command_for(
-                "fast" if resolved.profile == "ci" else resolved.profile,
-                resolved.file.id,
-            )
-        problem = f"{resolved.file.id} ({spec.title}) has {lacking}"
-        raise ElmbenchError(
-            problem,
-            expected="metrics of several models on several data sets",
-            next_step=next_step,
-        )
+        raise _nothing_to_compare(resolved)
     if diagram is not None:
         kind = diagram.suffix.lower().removeprefix(".")
-        write_atomically(
-            diagram, draw_critical_differences(comparisons[0], title_of(resolved), kind)
-        )
+        title = title_of(resolved)
+        picture = draw_critical_differences(comparisons[0], title, kind)
+        write_atomically(diagram, picture)
         state.remark(f"written to {diagram}")
     if form != "text" and not state.as_json:
-        names = comparisons[0].columns
-        columns = tuple(Column(name, name, numeric=name != "model") for name in names)
-        sections = tuple(
-            Section(
-                c.heading,
-                (),
-                tuple(dict(zip(names, row, strict=True)) for row in c.rows),
-            )
-            for c in comparisons
-        )
-        notes = tuple(
-            Note("statistics", f"{c.source}: {c.differences}") for c in comparisons
-        )
-        whole = replace(results.table, columns=columns, sections=sections, notes=notes)
-        frame = pd.concat([c.frame.assign(source=c.source) for c in comparisons])
-        state.write(format_table(form, whole, frame, results.commands))
+        _write_statistics(comparisons, results, form)
         return
     parts: list[RenderableType] = []
     for comparison in comparisons:
+        heading = Text(f"\n{comparison.heading}")
         table = lines_text(
             comparison.columns,
             comparison.rows,
             right=comparison.columns[1:],
             whole=("model",),
         )
-        parts += [Text(f"\n{comparison.heading}"), table, Text(comparison.differences)]
-    state.emit([comparison.record() for comparison in comparisons], Group(*parts))
+        parts += [heading, table, Text(comparison.differences)]
+    records = [comparison.record() for comparison in comparisons]
+    state.emit(records, Group(*parts))
+
+
+def _nothing_to_compare(resolved: Resolved) -> ElmbenchError:
+    """Return the error for a table without two models on the same two data sets."""
+    spec = resolved.file.spec
+    kind = kind_of_table(resolved)
+    has_several = len(spec.datasets) > 1 and len(spec.models) > 1
+    if kind.ranks or (kind.shows_metrics and has_several):
+        lacking = "no two models on the same two data sets to be compared"
+        profile = "fast" if resolved.profile == "ci" else resolved.profile
+        next_step = command_for(profile, resolved.file.id)
+    else:
+        lacking = "no models to be compared over data sets"
+        next_step = "elmbench list experiments"
+    return ElmbenchError(
+        f"{resolved.file.id} ({spec.title}) has {lacking}",
+        expected="metrics of several models on several data sets",
+        next_step=next_step,
+    )
+
+
+def _write_statistics(
+    comparisons: Sequence[Statistics], results: Results, form: str
+) -> None:
+    """Print comparisons of the models in another format than text."""
+    names = comparisons[0].columns
+    columns = tuple(Column(name, name, numeric=name != "model") for name in names)
+    sections = []
+    notes = []
+    for comparison in comparisons:
+        lines = [dict(zip(names, row, strict=True)) for row in comparison.rows]
+        sections.append(Section(comparison.heading, (), tuple(lines)))
+        text = f"{comparison.source}: {comparison.differences}"
+        notes.append(Note("statistics", text))
+    table = replace(
+        results.table,
+        columns=columns,
+        sections=tuple(sections),
+        notes=tuple(notes),
+    )
+    frames = [
+        comparison.frame.assign(source=comparison.source) for comparison in comparisons
+    ]
+    text = format_table(form, table, pd.concat(frames), results.commands)
+    state.write(text)
 
 
 def baseline_text(outcomes: Mapping[str, Mapping[str, Any]]) -> RenderableType:

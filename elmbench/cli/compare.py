@@ -314,11 +314,10 @@ def _show_data(prepared: PreparedRun) -> None:
     for resolved, plan in prepared.tables:
         remarks = {cell.dataset: cell.remarks for cell in plan.cells}
         for name, spec in resolved.datasets.items():
-            n_rows = spec.shape.instances
             n_features = amount(spec.shape.features, "feature")
-            state.say(f"{spec.title}: {n_rows} rows, {n_features}")
-            texts = remarks.get(name, "").split("; ")
-            for remark in filter(None, texts):
+            state.say(f"{spec.title}: {spec.shape.instances} rows, {n_features}")
+            text = remarks.get(name, "")
+            for remark in filter(None, text.split("; ")):
                 state.say(f"- {remark}")
 
 

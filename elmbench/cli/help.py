@@ -75,8 +75,10 @@ class CommandGroup(TyperGroup):
         """Write the commands with the first sentences of their descriptions."""
         groups: dict[str, Lines] = {}
         for name, command in self.commands.items():
-            line = (name, command.get_short_help_str(formatter.width))
-            groups.setdefault(_group_of(command, "Commands"), []).append(line)
+            description = command.get_short_help_str(formatter.width)
+            group = _group_of(command, "Commands")
+            lines = groups.setdefault(group, [])
+            lines.append((name, description))
         _write_groups(groups, formatter)
 
 

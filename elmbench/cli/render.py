@@ -150,14 +150,19 @@ def paper_text(paper: Paper, tables: Sequence[ExperimentFile]) -> RenderableType
 
 def _facts(file: ExperimentFile) -> list[tuple[str, str]]:
     """Return the name and the value of each setting of an experiment file."""
+    paper = file.paper
+    spec = file.spec
+    datasets = ", ".join(spec.datasets)
+    profiles = ", ".join(file.profiles)
+    dry_run = f"elmbench run {file.id} --dry-run"
     facts = []
-    if file.paper.title:
-        facts.append(("paper", f"{file.paper.title}. {file.paper.citation}"))
-    facts.append(("data", ", ".join(file.spec.datasets)))
-    if file.spec.models:
+    if paper.title:
+        facts.append(("paper", f"{paper.title}. {paper.citation}"))
+    facts.append(("data", datasets))
+    if spec.models:
         facts += _protocol_facts(file)
-    facts.append(("profiles", ", ".join(file.profiles)))
-    facts.append(("duration", state.complete(f"elmbench run {file.id} --dry-run")))
+    facts.append(("profiles", profiles))
+    facts.append(("duration", state.complete(dry_run)))
     facts.append(("file", str(file.path)))
     return facts
 

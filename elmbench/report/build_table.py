@@ -4,7 +4,7 @@ the printed table.
 
 import json
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -299,26 +299,35 @@ def _best_of_rows(lines: Sequence[SummaryLine], resolved: Resolved) -> list[list
     best of the models on the data set; False for times and sizes.
     """
     scorers = {*resolved.spec.protocol.all_metrics} - {*MEASURES}
-
-    def sign(metric: str) -> float:
-        if not is_quality(metric) and metric not in scorers:
-            return np.nan
-        return -1.0 if less_is_better(metric) else 1.0
-
-    values = np.array([_compared_numbers(line) for line in lines])
-    signs = np.array([sign(line.measure.metric) for line in lines])
-    scores = without_round_off(values * signs[:, np.newaxis])
+    values = []
+    signs = []
+    positions: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for position, line in enumerate(lines):
+        row = positions[line.dataset, line.measure.column]
+        row.append(position)
+        values.append(_compared_numbers(line))
+        signs.append(_sign_of(line.measure.metric, scorers))
+    columns = np.array(signs)[:, np.newaxis]
+    scores = without_round_off(np.array(values) * columns)
     is_best = np.zeros(scores.shape, dtype=bool)
-    keys = [(line.dataset, line.measure.column) for line in lines]
-    rows = group_by(range(len(keys)), lambda number: keys[number])
-    for numbers in rows.values():
-        row = scores[numbers]
-        # A row has a column of our means and one of published values, with NaN for missing ones.
-        has_rivals = np.sum(~np.isnan(row), axis=0) > 1
-        largest = np.fmax.reduce(row, axis=0)
-        is_best[numbers] = (row == largest) & has_rivals
+    for row in positions.values():
+        # A column of our means and one of published values, with NaN for missing ones.
+        compared = scores[row]
+        has_rivals = np.sum(~np.isnan(compared), axis=0) > 1
+        largest = np.fmax.reduce(compared, axis=0)
+        is_best[row] = (compared == largest) & has_rivals
     best: list[list[bool]] = is_best.tolist()
     return best
+
+
+def _sign_of(metric: str, scorers: Collection[str]) -> float:
+    """Return 1 for a metric of which more is better, -1 for an error, and NaN for times and sizes.
+
+    `scorers`: metrics that the suite does not know.
+    """
+    if not is_quality(metric) and metric not in scorers:
+        return np.nan
+    return -1.0 if less_is_better(metric) else 1.0
 
 
 def _compared_numbers(line: SummaryLine) -> tuple[float, float]:
@@ -334,19 +343,21 @@ def _common_params(cells: pd.DataFrame) -> dict[Any, str]:
     """Return the hyperparameters that most folds choose, by data set and model, and their share
     unless all do.
     """
-    texts = {}
-    complete = cells[cells["status"] == COMPLETE]
-    groups = complete.groupby(["dataset", "model"])
-    for key, choices in groups["params"]:
-        counts = Counter(choices)
-        ((most_common, count),) = counts.most_common(1)
-        params = json.loads(most_common)
-        parts = [f"{name}={_param_text(value)}" for name, value in params.items()]
-        text = " ".join(parts)
-        if count < len(choices):
-            text += f" ({count} of {len(choices)})"
-        texts[key] = text
-    return texts
+    is_complete = cells["status"] == COMPLETE
+    groups = cells[is_complete].groupby(["dataset", "model"])
+    return {key: _most_common_params(choices) for key, choices in groups["params"]}
+
+
+def _most_common_params(choices: "pd.Series[str]") -> str:
+    """Return the most common hyperparameters of some folds, and their share unless all have
+    them.
+    """
+    ((most_common, count),) = Counter(choices).most_common(1)
+    params = json.loads(most_common)
+    parts = [f"{name}={_param_text(value)}" for name, value in params.items()]
+    if count < len(choices):
+        parts.append(f"({count} of {len(choices)})")
+    return " ".join(parts)
 
 
 def _param_text(value: Any) -> str:
@@ -398,18 +409,18 @@ def grids_of(section: Section, resolved: Resolved) -> list[TableGrid]:
         entry for entry in section.entries if entry.shown or entry.published is not None
     ]
     shape = _shape_of(entries, resolved)
+
+    def column_of(entry: Entry) -> tuple[str, str]:
+        return _name(entry, shape.heading), _name(entry, shape.columns)
+
     # Unless the columns are models, those with published values have a separate grid.
-    with_published = set()
-    for entry in entries:
-        if entry.published is not None:
-            heading = _name(entry, shape.heading)
-            column = _name(entry, shape.columns)
-            with_published.add((heading, column))
+    with_published = {
+        column_of(entry) for entry in entries if entry.published is not None
+    }
 
     def grid_of(entry: Entry) -> tuple[str, bool]:
-        heading = _name(entry, shape.heading)
-        column = _name(entry, shape.columns)
-        is_published = (heading, column) in with_published
+        is_published = column_of(entry) in with_published
+        heading, _ = column_of(entry)
         return heading, is_published or shape.columns == "model"
 
     groups = group_by(entries, grid_of)

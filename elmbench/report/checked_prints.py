@@ -59,8 +59,11 @@ def _files_of(names: Sequence[str]) -> list[ExperimentFile]:
 
 def summary_text(checked: Sequence[CheckedPrint]) -> str:
     """Return the number of findings, values and tables in a sentence."""
-    n_findings = sum(len(table.findings) for table in checked)
-    n_values = sum(table.n_values for table in checked)
+    n_findings = 0
+    n_values = 0
+    for table in checked:
+        n_findings += len(table.findings)
+        n_values += table.n_values
     findings = amount(n_findings, "finding")
     values = amount(n_values, "published value")
     tables = amount(len(checked), "table")

@@ -12,6 +12,7 @@ from elmbench.judging.table_measures import (
     compare_values,
     rows_of,
 )
+from elmbench.numerics.arrays import Array
 from elmbench.report.table_results import Results
 from elmbench.report.verdict_sentences import distance_with_unit, median_text
 from elmbench.specs.measures import Measure
@@ -112,17 +113,26 @@ def _each_once(by_table: Iterable[list[ComparedValue]]) -> Iterator[ComparedValu
             (value.dataset, value.model, value.measure, value.published.number): value
             for value in compared
         }
-        yield from (value for key, value in values.items() if key not in seen)
-        seen |= values.keys()
+        for key, value in values.items():
+            if key not in seen:
+                yield value
+        seen.update(values)
 
 
 def _largest(rows: list[Row]) -> float:
     """Return the largest distance, of a relative metric as a share of the print."""
-    distances = np.concatenate([np.abs(row.means - row.published) for row in rows])
-    if not rows[0].unit.is_relative:
-        return float(distances.max())
-    published = np.concatenate([np.abs(row.published) for row in rows])
-    return float((distances / published).max())
+    distances = [_distances(row) for row in rows]
+    return float(max(of_row.max() for of_row in distances))
+
+
+def _distances(row: Row) -> Array:
+    """Return the distances of the means from the published values of a row; those of a relative
+    metric are shares of the published values.
+    """
+    distances = np.abs(row.means - row.published)
+    if row.unit.is_relative:
+        distances = distances / np.abs(row.published)
+    return distances
 
 
 def _is_of(value: ComparedValue, metric: str) -> bool:

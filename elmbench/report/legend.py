@@ -1,7 +1,7 @@
 """The sentences that explain the columns of a table."""
 
 from elmbench.judging.verdict_words import COMPARED
-from elmbench.tables.result_table import ResultTable
+from elmbench.tables.result_table import Entry, ResultTable
 
 #: The sentence that explains a column.
 _LEGEND = {
@@ -29,15 +29,22 @@ def legend_of(table: ResultTable) -> list[str]:
     """Return the sentences that explain the verdicts, the times and the optimism that a table
     shows.
     """
-    lines = [line for section in table.sections for line in section.lines]
-    columns = {_kind_of_column(name) for line in lines for name in line}
+    shown: set[str] = set()
+    for section in table.sections:
+        for line in section.lines:
+            shown.update(map(_kind_of_column, line))
     entries = [entry for section in table.sections for entry in section.entries]
-    if not any(entry.verdict in COMPARED for entry in entries):
-        columns.discard("verdict")
-    # "exact" is explained with the number of rows that differ, too.
-    if any(entry.verdict == "exact" or entry.rows_off is not None for entry in entries):
-        columns.add("exact")
-    return [sentence for column, sentence in _LEGEND.items() if column in columns]
+    is_compared = any(entry.verdict in COMPARED for entry in entries)
+    if not is_compared:
+        shown.discard("verdict")
+    if any(map(_is_fixed, entries)):
+        shown.add("exact")
+    return [sentence for column, sentence in _LEGEND.items() if column in shown]
+
+
+def _is_fixed(entry: Entry) -> bool:
+    """Return True if nothing is random in a value: it is exact, or off by some rows."""
+    return entry.verdict == "exact" or entry.rows_off is not None
 
 
 def _kind_of_column(name: str) -> str:

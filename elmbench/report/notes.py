@@ -275,11 +275,10 @@ def _unavailable_notes(cells: pd.DataFrame) -> Iterator[Note]:
     missing: dict[str, list[str]] = {}
     for dataset, group in cells.groupby("dataset", sort=False):
         name = str(dataset)
-        first_reason = str(group["reason"].iloc[0])
-        reason = " ".join(first_reason.split())
         whole_name = rf"(?<![\w-]){re.escape(name)}(?![\w-])"
-        general_reason = re.sub(whole_name, _ANY, reason)
-        names = missing.setdefault(general_reason, [])
+        words = str(group["reason"].iloc[0]).split()
+        reason = re.sub(whole_name, _ANY, " ".join(words))
+        names = missing.setdefault(reason, [])
         names.append(name)
     for reason, names in missing.items():
         if len(names) == 1:

@@ -1,6 +1,6 @@
 """Blocks of Markdown that are made from results: tables, verdicts, claims and sentences."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
@@ -29,7 +29,6 @@ from elmbench.report.verdict_sentences import (
 )
 from elmbench.report.writers.markdown import literal, pipe_rows
 from elmbench.report.writers.text import as_text, table_text
-from elmbench.results import group_by
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import find_experiment, tables_by_paper
 from elmbench.specs.profiles import command_for
@@ -102,13 +101,17 @@ class ResultBlocks:
 
     def grid(self, folder: str = "") -> str:
         """Return a line for each paper: its tables by verdict, its values and its order."""
-        rows = [[*_GRID_COLUMNS, "page"]]
-        for paper in self.all_papers():
-            page = _link(paper, folder, paper.paper.name)
-            rows.append(
-                [paper.paper.title or paper.paper.name, *_grid_cells(paper), page]
-            )
-        return pipe_rows(rows if folder else [row[:-1] for row in rows])
+        headings = list(_GRID_COLUMNS)
+        if folder:
+            headings.append("page")
+        rows = [headings]
+        for results in self.all_papers():
+            name = results.paper.name
+            row = [results.paper.title or name, *_grid_cells(results)]
+            if folder:
+                row.append(_link(results, folder, name))
+            rows.append(row)
+        return pipe_rows(rows)
 
     def findings(self, paper: str = "") -> str:
         """Return the findings about a paper, with their evidence."""
@@ -122,21 +125,23 @@ class ResultBlocks:
         counts: dict[tuple[str, str], Counter[str]] = {}
         for results in self.paper_results(paper).results:
             spec = results.resolved.file.spec
-            found = results.published_values["verdict"]
             group = (f"{spec.label}: {spec.title}", results.resolved.profile)
-            counts[group] = Counter(found[found != ""])
-        columns = [
-            name for name in VERDICTS if any(count[name] for count in counts.values())
-        ]
+            verdicts = results.published_values["verdict"]
+            counts[group] = Counter(verdicts[verdicts != ""])
+        total = sum(counts.values(), Counter[str]())
+        columns = [name for name in VERDICTS if total[name]]
         rows = [["table", "profile", *columns]]
+        judged = set()
         for group, count in counts.items():
-            if count.total():
-                rows.append([*group, *(str(count[name]) for name in columns)])
-        judged = {label for label, *_ in rows[1:]}
+            if count:
+                numbers = [str(count[name]) for name in columns]
+                rows.append([*group, *numbers])
+                judged.add(group[0])
+        text = pipe_rows(rows)
         unjudged = dict.fromkeys(label for label, _ in counts if label not in judged)
-        if not unjudged:
-            return pipe_rows(rows)
-        return f"{pipe_rows(rows)}\n\nNo values to judge: {'; '.join(unjudged)}."
+        if unjudged:
+            text += f"\n\nNo values to judge: {'; '.join(unjudged)}."
+        return text
 
     def table(
         self,
@@ -206,10 +211,11 @@ class ResultBlocks:
         """Return the main claims of a paper with the result of each in words."""
         lines = []
         for claim, result, parts in self.paper_results(paper).main_claims:
-            lines.append(f'- "{claim.says}" ({claim.where}): **{result}**.')
+            sentence = f'"{claim.says}" ({claim.where})'
+            lines.append(f"- {sentence}: **{result}**.")
             for part in parts:
-                evidence = f"{part.verdict}; {part.evidence}"
-                lines.append(f'  - {part.label}, "{part.claim.says}": {evidence}.')
+                sentence = f'{part.label}, "{part.claim.says}"'
+                lines.append(f"  - {sentence}: {part.verdict}; {part.evidence}.")
         return "\n".join(lines)
 
     def own_runs(self) -> str:
@@ -239,13 +245,16 @@ class ResultBlocks:
         tried: Counter[str] = Counter()
         for table, verdict, values in self._main_metrics():
             counts = _count_noticed(verdict.metric, values)
-            for kind, (part, whole) in counts.items():
+            cells = []
+            for kind in columns:
+                part, whole = counts.get(kind, (0, 0))
                 noticed[kind] += part
                 tried[kind] += whole
-            cells = (_of(*counts.get(kind, (0, 0))) for kind in columns)
+                cells.append(_of(part, whole))
             rows.append([table.file.id, verdict.state, *cells])
-        sums = (_of(noticed[kind], tried[kind]) for kind in columns)
-        return pipe_rows([*rows, ["all", "", *sums]])
+        sums = [_of(noticed[kind], tried[kind]) for kind in columns]
+        rows.append(["all", "", *sums])
+        return pipe_rows(rows)
 
     def _main_metrics(
         self,
@@ -292,13 +301,15 @@ class ResultBlocks:
     def prints(self, paper: str = "") -> str:
         """Return the findings of the checks of the print in a paper."""
         checked = check_prints([_find_paper(paper)])
-        rows = [["table", "check", "subject", "finding"]]
-        for table in checked:
-            for finding in table.findings:
-                subject = literal(finding.subject)
-                rows.append([finding.label, finding.check, subject, finding.says])
         summary = summary_text(checked)
-        return f"{pipe_rows(rows)}\n\n{summary}" if rows[1:] else summary
+        findings = [finding for table in checked for finding in table.findings]
+        if not findings:
+            return summary
+        rows = [["table", "check", "subject", "finding"]]
+        for finding in findings:
+            subject = literal(finding.subject)
+            rows.append([finding.label, finding.check, subject, finding.says])
+        return f"{pipe_rows(rows)}\n\n{summary}"
 
 
 def _find_paper(paper: str) -> str:
@@ -344,22 +355,22 @@ def _grid_cells(paper: PaperResults) -> list[str]:
     if not verdicts:
         reason = "no printed value at hand" if paper.results else "not run"
         return [reason, "–", "–"]
-    pairs = group_by(paper.main_verdicts, lambda pair: pair[1].state)
+    labels_by_state: dict[str, list[str]] = defaultdict(list)
+    for table, verdict in paper.main_verdicts:
+        labels = labels_by_state[verdict.state]
+        labels.append(_label_in_grid(table.file.spec.label, verdict))
     parts = []
     for state in TABLE_VERDICTS:
-        labels = [
-            _label_in_grid(table.file.spec.label, verdict)
-            for table, verdict in pairs.get(state, ())
-        ]
-        if labels:
+        if state in labels_by_state:
             sign = STATE_SIGNS.get(state, "◐")
+            labels = labels_by_state[state]
             parts.append(f"{sign} {state}: {', '.join(labels)}")
-    tables = "; ".join(parts)
     within = sum(verdict.values.within for verdict in verdicts)
-    same = sum(verdict.order.same for verdict in verdicts)
-    decided = same + sum(verdict.order.opposite for verdict in verdicts)
     n_values = sum(verdict.values.n for verdict in verdicts)
-    return [tables, _of(within, n_values), _of(same, decided)]
+    same = sum(verdict.order.same for verdict in verdicts)
+    opposite = sum(verdict.order.opposite for verdict in verdicts)
+    tables = "; ".join(parts)
+    return [tables, _of(within, n_values), _of(same, same + opposite)]
 
 
 def _label_in_grid(label: str, verdict: TableVerdict) -> str:

@@ -181,28 +181,40 @@ def _write_figure(
     requested format, and in the formats of earlier runs.
     """
     data_file = results.folder / _FIGURE_DATA
-    files = {form: results.folder / f"figure.{form}" for form in FIGURE_FORMATS}
     table = kind_of_table(results.resolved)
-    is_redrawn = outputs is None and table.draws_from_store
-    if is_redrawn and type(table).draw is TableKind.draw:
+    if outputs is not None or not table.draws_from_store:
+        figure = table.figure(results.cells, outputs or ())
+        if figure is not None:
+            write_frame(figure.data, data_file)
+    elif type(table).draw is TableKind.draw:
         # A plug-in draws it in another way: the figure of its last run stays.
         return
-    if is_redrawn:
+    else:
         # Its data come from the outputs of models, which are not at hand.
         figure = _redraw(table, data_file) if data_file.is_file() else None
-    else:
-        figure = table.figure(results.cells, outputs or ())
     if figure is None:
-        # An earlier run may have had one.
-        for file in (data_file, *files.values()):
-            file.unlink(missing_ok=True)
-        return
-    if not is_redrawn:
-        write_frame(figure.data, data_file)
-    write_atomically(files["png"], figure.png)
-    for form, file in files.items():
+        _remove_figure(results.folder)
+    else:
+        _write_pictures(figure, results.folder, figure_format)
+
+
+def _remove_figure(folder: Path) -> None:
+    """Remove the figure that an earlier run may have had, and its data."""
+    pictures = [folder / f"figure.{form}" for form in FIGURE_FORMATS]
+    for file in (folder / _FIGURE_DATA, *pictures):
+        file.unlink(missing_ok=True)
+
+
+def _write_pictures(figure: Figure, folder: Path, figure_format: FigureFormat) -> None:
+    """Write the pictures of a figure: as PNG, in the requested format, and in the formats of
+    earlier runs.
+    """
+    for form in FIGURE_FORMATS:
+        file = folder / f"figure.{form}"
         is_shown = form == figure_format or file.is_file()
-        if form != "png" and is_shown and figure.drawing is not None:
+        if form == "png":
+            write_atomically(file, figure.png)
+        elif is_shown and figure.drawing is not None:
             write_atomically(file, figure_bytes(figure.drawing, form))
 
 

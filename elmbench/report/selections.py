@@ -51,10 +51,11 @@ def _sizes_of_selection(resolved: Resolved) -> set[int]:
     settings = resolved.settings
     sizes = set()
     for dataset in resolved.datasets.values():
-        limits = (dataset.shape.instances, settings.rows, settings.tune_rows)
+        limits = [dataset.shape.instances, settings.rows, settings.tune_rows]
         n_rows = min(limit for limit in limits if limit is not None)
         if inner.kind in SIZED:
-            _, n_rows = part_sizes(inner.split(dataset.name, dataset.task), n_rows)
+            split = inner.split(dataset.name, dataset.task)
+            _, n_rows = part_sizes(split, n_rows)
         sizes.add(n_rows)
     return sizes
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from elmbench.errors import ElmbenchError
@@ -74,13 +73,11 @@ def _without_times(committed: pd.DataFrame, user: pd.DataFrame) -> pd.DataFrame:
     """
     shared = ["dataset", "select", "reading"]
     is_ok = user["status"] == "ok"
-    ended_ok = user.loc[is_ok, shared]
-    sections_of_user = set(ended_ok.itertuples(index=False, name=None))
-    sections = committed[shared].itertuples(index=False, name=None)
-    beside_users = np.array([section in sections_of_user for section in sections])
+    sections_of_user = pd.MultiIndex.from_frame(user.loc[is_ok, shared])
+    sections = pd.MultiIndex.from_frame(committed[shared])
+    beside_users = sections.isin(sections_of_user)
     times = [name for name in TIMES if name in committed]
-    masked = {}
+    masked = committed.copy()
     for name in times:
-        column = committed[name]
-        masked[name] = column.mask(beside_users)
-    return committed.assign(**masked)
+        masked[name] = committed[name].mask(beside_users)
+    return masked

@@ -72,17 +72,20 @@ def execute(
 def _check_data(run: PreparedRun) -> None:
     """Raise DataUnavailableError if no cell of a run has data."""
     cells = [cell for _, plan in run.tables for cell in plan.cells]
-    if not cells or not all(cell.unavailable for cell in cells):
+    has_data = any(not cell.unavailable for cell in cells)
+    if has_data or not cells:
         return
+    tables = dict.fromkeys(resolved.file.id for resolved, _ in run.tables)
     missing = list(dict.fromkeys(cell.dataset for cell in cells))
-    tables = ", ".join(dict.fromkeys(resolved.file.id for resolved, _ in run.tables))
     names = ", ".join(missing[:_MOST_NAMES])
     rest = len(missing) - _MOST_NAMES
-    more = f" and {rest} more" if rest > 0 else ""
-    problem, _, step = cells[0].unavailable.partition("; ")
-    reason = f": {problem}" if len(missing) == 1 else f"; {problem}"
+    if rest > 0:
+        names += f" and {rest} more"
+    reason, _, step = cells[0].unavailable.partition("; ")
+    separator = ":" if len(missing) == 1 else ";"
+    problem = f"no cell of {', '.join(tables)} has data (missing: {names})"
     raise DataUnavailableError(
-        f"no cell of {tables} has data (missing: {names}{more}){reason}",
+        f"{problem}{separator} {reason}",
         expected="a file for at least one data set of the table; nothing was written",
         next_step=step or "elmbench data status",
     )

@@ -80,9 +80,13 @@ def _mapping(content: Any) -> Mapping[Any, Any]:
 def _errors_of_models(file: ExperimentFile) -> Iterator[ElmbenchError]:
     """Yield an error for each unknown model that is not an address."""
     known = list(registry())
-    for column in _mapping(file.content.get("models")).values():
+    columns = _mapping(file.content.get("models"))
+    for column in columns.values():
         model = _mapping(column).get("model")
-        if isinstance(model, str) and ":" not in model and model not in known:
+        if not isinstance(model, str):
+            continue
+        is_address = ":" in model
+        if not is_address and model not in known:
             yield _error("model", model, known, file)
 
 
@@ -102,7 +106,8 @@ def _errors_of_splits(
     """Yield an error for each unknown kind of the outer and inner splits."""
     known = [*OUTER_KINDS, *REPEATED_SCHEMES, *plugin_splits()]
     for part in ("outer", "inner"):
-        kind = _mapping(protocol.get(part)).get("kind")
+        splits = _mapping(protocol.get(part))
+        kind = splits.get("kind")
         if isinstance(kind, str) and kind not in known:
             yield _error("kind of split", kind, known, file)
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import get_args
+from typing import NoReturn, get_args
 
 from elmbench.errors import DataUnavailableError, ElmbenchError, unknown_name, wording
 from elmbench.execution.engine import Estimates, find_pending
@@ -162,12 +162,15 @@ class PreparedRun:
 
     def _note_stored_durations(self) -> None:
         """Add the durations of stored tasks that ended ok to the estimates."""
-        for key in self.tasks.keys() - set(self.todo):
+        stored = self.tasks.keys() - set(self.todo)
+        for key in stored:
             record = self.store.get(key)
-            if record is None or record["result"]["status"] != "ok":
+            if record is None:
                 continue
-            if record.get("seconds"):
-                self.estimates.note(key, record["seconds"])
+            ended_ok = record["result"]["status"] == "ok"
+            seconds = record.get("seconds")
+            if ended_ok and seconds:
+                self.estimates.note(key, seconds)
 
     @property
     def timed_tasks(self) -> list[str]:
@@ -215,7 +218,8 @@ class PreparedRun:
     def cost_by_entry(self) -> list[EntryCost]:
         """Return the planned tasks of each data set and column of each table."""
         todo = set(self.todo)
-        rest = set(self.todo)
+        # A task that several entries need is counted for the first of them.
+        uncounted = set(self.todo)
         costs: dict[tuple[str, str, str], EntryCost] = {}
         for resolved, plan in self.tables:
             for cell in plan.cells:
@@ -225,10 +229,11 @@ class PreparedRun:
                 cost.unavailable += bool(cell.unavailable)
                 cost.to_run += cell.key in todo
                 for task in needed_tasks(cell.key, plan.tasks):
-                    # A task that several entries need is counted for the first of them.
-                    if task.key in rest:
-                        rest.discard(task.key)
-                        cost.add(task.number_of_fits, self.estimates.seconds(task.key))
+                    if task.key not in uncounted:
+                        continue
+                    uncounted.discard(task.key)
+                    seconds = self.estimates.seconds(task.key)
+                    cost.add(task.number_of_fits, seconds)
         return list(costs.values())
 
 
@@ -259,16 +264,20 @@ def _check_one_choice(options: RunOptions) -> None:
 
 def _check_names(options: RunOptions, catalogue: Mapping[str, ExperimentFile]) -> None:
     """Raise ElmbenchError if the profile, a selection or the paper does not exist."""
-    choices = {
-        "profile": (PROFILES, (options.profile,)),
-        "selection": (get_args(Selection), options.request.select),
-    }
-    for kind, (values, request) in choices.items():
-        for name in set(request).difference(values):
-            raise unknown_name(kind, name, list(values), "elmbench run --help")
+    if options.profile not in PROFILES:
+        _refuse_name("profile", options.profile, PROFILES)
+    selections = get_args(Selection)
+    for name in options.request.select:
+        if name not in selections:
+            _refuse_name("selection", name, selections)
     papers = sorted({file.spec.paper for file in catalogue.values()})
     if options.paper is not None and options.paper not in papers:
         raise unknown_name("paper", options.paper, papers, "elmbench list experiments")
+
+
+def _refuse_name(kind: str, name: str, known: Iterable[str]) -> NoReturn:
+    """Raise the error for an unknown profile or selection."""
+    raise unknown_name(kind, name, list(known), "elmbench run --help")
 
 
 def find_experiments(options: RunOptions) -> list[ExperimentFile]:

@@ -94,9 +94,10 @@ def _join(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the lines of frames, with the parts of their names as the first columns."""
     named = []
     for name, lines in frames.items():
-        rows = [name.split("/")] * len(lines)
-        names = pd.DataFrame(rows, columns=TABLE_NAMES, index=lines.index)
-        named.append(pd.concat([names, lines], axis=1))
+        frame = lines.copy()
+        for position, part in enumerate(name.split("/")):
+            frame.insert(position, TABLE_NAMES[position], part)
+        named.append(frame)
     # Empty frames would change the types of columns.
     filled = [frame for frame in named if len(frame)]
     return pd.concat(filled or named[:1], ignore_index=True)

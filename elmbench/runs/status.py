@@ -39,8 +39,12 @@ def table_status(store: Store, experiment: str | None = None) -> list[dict[str, 
     tables = sorted(store.tables(), key=lambda table: counting_order(" ".join(table)))
     if experiment is not None:
         tables = _named(experiment, tables)
-    lines = (_table_line(store, name, profile) for name, profile in tables)
-    return [line for line in lines if line["planned"]]
+    lines = []
+    for name, profile in tables:
+        line = _table_line(store, name, profile)
+        if line["planned"]:
+            lines.append(line)
+    return lines
 
 
 def is_known_table(experiment: str, profile: str) -> bool:

@@ -121,14 +121,18 @@ def check_tables(
     its paper says of all tables.
     """
     # Tables without a base come first, so that an error in a base names its file.
-    for file in sorted(files, key=lambda file: "based-on" in _read_file(file.path)):
+    in_order = sorted(files, key=lambda file: "based-on" in _read_file(file.path))
+    for file in in_order:
         check_table(file)
     for file in files:
         for choice in file.choices:
             file.apply_readings(choice)
-    by_paper = {file.paper.key: file for file in files if file.tables and with_papers}
+    if not with_papers:
+        return
+    by_paper = {file.paper.key: file for file in files if file.tables}
     for file in by_paper.values():
-        _check_judgement(file.paper, file.tables, file.path.parent / "paper.yaml")
+        source = file.path.with_name("paper.yaml")
+        _check_judgement(file.paper, file.tables, source)
 
 
 def _check_judgement(
@@ -196,20 +200,24 @@ def check_table(file: ExperimentFile) -> None:
 def _check_csv_files(file: ExperimentFile) -> None:
     """Raise ElmbenchError if a CSV file of published values, or of splits, does not exist."""
     published = file.spec.published
-    files: list[tuple[str | None, str]] = []
-    if published is not None:
-        names = (published.values, published.also_printed, *published.parameter_files)
-        files += [(name, "published values") for name in names]
     protocol = file.spec.protocol
+    if published is not None:
+        names = [published.values, published.also_printed, *published.parameter_files]
+        for name in filter(None, names):
+            _check_csv_file(name, "published values", file)
     for dataset in file.spec.datasets:
-        files.append((protocol.outer.file_of(dataset), "splits"))
-        files.append((protocol.inner.file_of(dataset), "splits"))
-    for csv, content in files:
-        path = file.path.parent / (csv or "")
-        is_file = not (csv or "").startswith(TASK_PREFIX)
-        if csv and is_file and not path.is_file():
-            problem = f"{file.path}: {csv} does not exist"
-            raise invalid(problem, f"a CSV file of {content} at {path}")
+        names = [protocol.outer.file_of(dataset), protocol.inner.file_of(dataset)]
+        for name in filter(None, names):
+            if not name.startswith(TASK_PREFIX):
+                _check_csv_file(name, "splits", file)
+
+
+def _check_csv_file(name: str, content: str, file: ExperimentFile) -> None:
+    """Raise ElmbenchError if a CSV file beside the file of a table does not exist."""
+    path = file.path.parent / name
+    if not path.is_file():
+        problem = f"{file.path}: {name} does not exist"
+        raise invalid(problem, f"a CSV file of {content} at {path}")
 
 
 def _check_expected_metrics(file: ExperimentFile) -> None:

@@ -64,10 +64,15 @@ class Measure:
     def written_value(self) -> str:
         """The value of the hyperparameter, in a unique spelling: `50`, `0.5`, `2^-20`."""
         value = self.value
-        if not isinstance(value, float) or float(f"{value:g}") == value:
-            return f"{value:g}" if isinstance(value, float) else str(value)
+        if not isinstance(value, float):
+            return str(value)
+        text = f"{value:g}"
+        if float(text) == value:
+            return text
         exponent = log2_of(value)
-        return repr(value) if exponent is None else f"2^{exponent}"
+        if exponent is None:
+            return repr(value)
+        return f"2^{exponent}"
 
 
 def symbol_of(parameter: str) -> str:

@@ -2,6 +2,7 @@
 their results.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -88,15 +89,14 @@ class Resolved:
         """The models and values, without cited ones, that all tables of the paper print, by data
         set and metric.
         """
-        values: dict[tuple[str, str], set[tuple[str, float]]] = {}
+        in_paper: dict[tuple[str, str], set[tuple[str, float]]] = defaultdict(set)
         for table in self.file.tables or [self.file]:
-            for name, published in self._by_suite_name(table.published.values):
-                has_value = published.value is not None
-                if not has_value or published.cited or name == ALL:
-                    continue
-                values_of_metric = values.setdefault((name, published.metric), set())
-                values_of_metric.add((published.model, published.number))
-        return values
+            for dataset, value in self._by_suite_name(table.published.values):
+                is_own = dataset != ALL and not value.cited
+                if is_own and value.value is not None:
+                    of_metric = in_paper[dataset, value.metric]
+                    of_metric.add((value.model, value.number))
+        return dict(in_paper)
 
     def _by_suite_name(
         self, values: Iterable[PublishedValue]
@@ -137,11 +137,13 @@ class Resolved:
         """
         if dataset == ALL:
             return any(map(self.cuts, self.spec.datasets))
-        folds = self.spec.protocol.outer.folds_of(dataset)
-        printed_folds = self.file.spec.protocol.outer.folds_of(dataset)
+        outer = self.spec.protocol.outer
+        printed_outer = self.file.spec.protocol.outer
+        if outer.folds_of(dataset) != printed_outer.folds_of(dataset):
+            return True
+        n_rows = self.settings.rows
         n_printed = self.dataset(dataset).public.instances
-        n_rows = self.settings.rows or n_printed
-        return n_rows < n_printed or folds != printed_folds
+        return n_rows is not None and n_rows < n_printed
 
     def compares(self, dataset: str) -> bool:
         """Return True if values on a data set are of the same rows as the paper's."""

@@ -190,15 +190,21 @@ class Split:
 
     def content(self) -> dict[str, Any]:
         """Return the content of the split in the key of a stored result."""
-        if self.kind.endswith("kfold") or self.kind in BOOTSTRAPS:
-            return {"kind": self.kind, "folds": self.folds}
-        if self.version:
-            return {"kind": self.kind, "folds": self.folds, "version": self.version}
+        content: dict[str, Any] = {"kind": self.kind}
         if self.kind in ("official", LEAVE_ONE_OUT):
-            return {"kind": self.kind}
-        if self.kind == GIVEN:
-            return {"kind": self.kind, "folds": self.folds, "checksum": self.checksum}
-        return {"kind": self.kind, "train": self.train, "test": self.test}
+            return content
+        if self.kind.endswith("kfold") or self.kind in BOOTSTRAPS:
+            content["folds"] = self.folds
+        elif self.version:
+            content["folds"] = self.folds
+            content["version"] = self.version
+        elif self.kind == GIVEN:
+            content["folds"] = self.folds
+            content["checksum"] = self.checksum
+        else:
+            content["train"] = self.train
+            content["test"] = self.test
+        return content
 
 
 def _for_task(kind: str, task: str) -> str:
@@ -303,12 +309,18 @@ class Splitter(Spec):
 
     def split(self, dataset: str, task: str) -> Split:
         """Return the splits of a training part of a data set."""
-        if plugin := plugin_splits().get(self.kind):
+        plugin = plugin_splits().get(self.kind)
+        if plugin is not None:
             return Split(self.kind, self.folds, version=plugin.version)
         if self.kind == GIVEN:
             file = _required_file(self.file, dataset, "protocol.inner")
             return Split(self.kind, self.folds, file=file)
-        return Split(_for_task(self.kind, task), self.folds, self.train, self.test)
+        return Split(
+            kind=_for_task(self.kind, task),
+            folds=self.folds,
+            train=self.train,
+            test=self.test,
+        )
 
 
 def _check_folds(kind: str, folds: int) -> None:
@@ -402,15 +414,21 @@ class Outer(Spec):
         if not isinstance(name, str) or name not in REPEATED_SCHEMES:
             return _with_folds_of_plugin(content)
         kind, folds, runs = REPEATED_SCHEMES[name]
+        named = dict(content)
+        named["kind"] = kind
         for key, number in (("folds", folds), ("runs", runs)):
-            if number is None and key not in content:
-                raise ValueError(f"{name} has no {key}; expected {key} of 2 or more")
-            if number is not None and content.get(key, number) != number:
+            if number is None:
+                if key not in content:
+                    raise ValueError(
+                        f"{name} has no {key}; expected {key} of 2 or more"
+                    )
+                continue
+            if content.get(key, number) != number:
                 raise ValueError(
                     f"{name} has {content[key]} {key}; expected {number}, or none"
                 )
-        fixed = {"folds": folds, "runs": runs} if folds is not None else {}
-        return content | {"kind": kind} | fixed
+            named[key] = number
+        return named
 
     @model_validator(mode="after")
     def _check_kind(self) -> Outer:
@@ -449,18 +467,29 @@ class Outer(Spec):
             return Split(_for_task(self.kind, task), self.folds_of(dataset))
         if self.kind in ("official", LEAVE_ONE_OUT):
             return Split(self.kind)
-        if plugin := plugin_splits().get(self.kind):
+        plugin = plugin_splits().get(self.kind)
+        if plugin is not None:
             return Split(self.kind, self.folds, version=plugin.version)
         if self.kind == GIVEN:
             file = _required_file(self.file, dataset, "protocol.outer")
             return Split(self.kind, self.folds_of(dataset), file=file)
+        sizes = self._sizes_of(dataset)
+        return Split(
+            kind=_for_task(self.kind, task),
+            folds=1,
+            train=sizes.train,
+            test=sizes.test,
+        )
+
+    def _sizes_of(self, dataset: str) -> PartSizes:
+        """Return the sizes of the parts of a data set; raise ElmbenchError if there are none."""
         # Data with options, such as `sparse-10k[density=0.6]`, have the sizes of their base.
-        sizes = self.sizes.get(dataset) or self.sizes.get(dataset.partition("[")[0])
-        sizes = sizes or self.default_sizes
+        base, _, _ = dataset.partition("[")
+        sizes = self.sizes.get(dataset) or self.sizes.get(base) or self.default_sizes
         if sizes is None:
             problem = f"protocol.outer.sizes says nothing of {dataset}"
             raise invalid(problem, f"{dataset}: {{train: ROWS, test: ROWS}}")
-        return Split(_for_task(self.kind, task), 1, sizes.train, sizes.test)
+        return sizes
 
 
 class Protocol(Spec):

@@ -119,10 +119,14 @@ class PublishedValue:
     def shown(self) -> str:
         """The value as a table shows it: `0.93 ± 0.012`, `2^-20`, `> 600 s`, `-` for a blank."""
         if self.value is None:
-            limit = self.over_seconds
-            return "-" if limit is None else f"> {limit:g} s"
-        mean = self.text if "^" in self.text else str(self.value)
-        return mean if self.std is None else f"{mean} ± {self.std}"
+            if self.over_seconds is None:
+                return "-"
+            return f"> {self.over_seconds:g} s"
+        is_power = "^" in self.text
+        mean = self.text if is_power else str(self.value)
+        if self.std is None:
+            return mean
+        return f"{mean} ± {self.std}"
 
     @property
     def last_place(self) -> float:

@@ -224,9 +224,12 @@ def _published_text(entry: Entry | None) -> str:
     """
     if entry is None or not entry.published_text:
         return ""
-    text = _bold(tex(entry.published_text), is_best=entry.best_published)
-    sign = _SIGNS.get(entry.verdict)
-    return f"{text}~${sign}$" if sign else text
+    value = tex(entry.published_text)
+    text = _bold(value, is_best=entry.best_published)
+    if entry.verdict not in _SIGNS:
+        return text
+    sign = _SIGNS[entry.verdict]
+    return f"{text}~${sign}$"
 
 
 def _bold(text: str, *, is_best: bool) -> str:

@@ -148,17 +148,22 @@ def blocks(
     name_widths = sum(widths[:n_names])
     gaps = GAP * (n_names - 1)
     space = width - name_widths - gaps
+    names = range(n_names)
     units = [[i] for i in range(n_names, len(headings))]
     for group in _side_by_side(units, widths.__getitem__, space):
-        shown = [*range(n_names), *group]
-        shown_headings = [headings[i] for i in shown]
-        texts = [[row[i] for i in shown] for row in rows]
+        shown = [*names, *group]
+        shown_headings = _pick(headings, shown)
         yield lines_text(
             shown_headings,
-            texts,
+            [_pick(row, shown) for row in rows],
             right=shown_headings[n_names:],
             whole=shown_headings[1:],
         )
+
+
+def _pick(row: Sequence[T], columns: Iterable[int]) -> list[T]:
+    """Return some columns of a row."""
+    return [row[column] for column in columns]
 
 
 def _text_width(texts: Iterable[str]) -> int:
@@ -262,11 +267,14 @@ def _section_rows(
         texts = [_text_of(line, column) for column in columns]
         if not any(texts):
             continue
-        if line["dataset"] != previous:
-            previous = line["dataset"]
-            yield [Text(previous, style="bold"), *(Text("") for _ in columns)]
+        dataset = line["dataset"]
+        if dataset != previous:
+            previous = dataset
+            blanks = [Text("") for _ in columns]
+            yield [Text(dataset, style="bold"), *blanks]
         coloured = [Text(text, style=colours.get(text, "")) for text in texts]
-        yield [Text("  " + line[first.name]), *coloured]
+        name = Text("  " + line[first.name])
+        yield [name, *coloured]
 
 
 def _colours_of(section: Section) -> dict[str, str]:
