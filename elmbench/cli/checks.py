@@ -152,6 +152,8 @@ def findings_text(checked: Sequence[CheckedPrint]) -> RenderableType:
     parts: list[RenderableType] = []
     for table in checked:
         for finding in table.findings:
-            parts.append(Text(f"{table.table}: {finding.subject}: {finding.says}"))
-    parts.append(Text(summary_text(checked)))
+            text = f"{table.table}: {finding.subject}: {finding.says}"
+            parts.append(Text(text))
+    summary = summary_text(checked)
+    parts.append(Text(summary))
     return Group(*parts)

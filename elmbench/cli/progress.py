@@ -87,14 +87,13 @@ class CommandProgress:
 
     def __exit__(self, kind: object, *_: object) -> None:
         self._bar.stop()
-        if not self.quiet and kind is None:
-            endings = (
-                ", ".join(f"{n} {status}" for status, n in self.endings.items())
-                or "none ended"
-            )
-            seconds = time.monotonic() - self._start_time
-            n_cells = amount(self.endings.total(), "cell")
-            print(f"{n_cells} in {duration(seconds)}: {endings}", file=sys.stderr)
+        if self.quiet or kind is not None:
+            return
+        endings = [f"{n} {status}" for status, n in self.endings.items()]
+        text = ", ".join(endings) or "none ended"
+        n_cells = amount(self.endings.total(), "cell")
+        seconds = time.monotonic() - self._start_time
+        print(f"{n_cells} in {duration(seconds)}: {text}", file=sys.stderr)
 
     def on_event(self, event: Event) -> None:
         """Update the display at the start or end of a task."""

@@ -114,10 +114,15 @@ def _models() -> Iterator[dict[str, Any]]:
     from elmbench.registry import TASKS, registry
 
     for entry in registry().values():
-        title = entry.title + (" (baseline)" if entry.baseline else "")
+        suffix = " (baseline)" if entry.baseline else ""
         tasks = [task for task in TASKS if getattr(entry, task) is not None]
-        line = {"name": entry.name, "title": title, "parameters": list(entry.grid)}
-        yield line | {"tasks": tasks, "origin": entry.origin}
+        yield {
+            "name": entry.name,
+            "title": f"{entry.title}{suffix}",
+            "parameters": list(entry.grid),
+            "tasks": tasks,
+            "origin": entry.origin,
+        }
 
 
 def _metrics() -> Iterator[dict[str, Any]]:

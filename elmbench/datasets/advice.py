@@ -387,20 +387,20 @@ def _about_target(
     `codes` and `target`: a number for each value of the column and of the target; no codes for a
     column of fractions. `numbers`: the targets of a regression.
     """
+    is_group = f"{name!r} looks like a group"
+    groups = wording(f"--groups {quote(name)}", "give it as groups")
+    n_values = 0 if codes is None else codes.max() + 1
     if codes is not None and _each_has_one_target(codes, target, is_nominal=is_nominal):
-        n_values = codes.max() + 1
         n_targets = len(np.unique(target))
         gives_away = n_values <= 2 * n_targets
         if not gives_away and not grouped:
             reason = f"each of its {n_values} values has one target"
-            groups = wording(f"--groups {quote(name)}", "give it as groups")
-            yield f"{name!r} looks like a group, as {reason}: {groups}"
+            yield f"{is_group}, as {reason}: {groups}"
     else:
         gives_away = not is_nominal and _determines(values, target, numbers)
         if codes is not None and not grouped and _names_groups(name, codes):
-            reason = f"it is named like an identifier, and its {codes.max() + 1} values repeat"
-            groups = wording(f"--groups {quote(name)}", "give it as groups")
-            yield f"{name!r} looks like a group, as {reason}: {groups} keeps each in one fold"
+            reason = f"it is named like an identifier, and its {n_values} values repeat"
+            yield f"{is_group}, as {reason}: {groups} keeps each in one fold"
     if gives_away:
         drop = wording(f"--drop {quote(name)}", "leave it out")
         yield f"{name!r} alone gives the target away: {drop} if it is known only afterwards"

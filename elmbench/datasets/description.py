@@ -163,12 +163,14 @@ def _paths(source: FileSource) -> Iterator[str]:
 
 def _date_formats(table: Table, request: UserData) -> dict[str, str]:
     """Return the format of each column whose words are dates."""
-    formats = {
-        name: date_format(words, request.day_first, name)
-        for name, words in table.nominal.items()
-        if name not in table.words and name not in table.text
-    }
-    return {name: form for name, form in formats.items() if form is not None}
+    formats = {}
+    for name, words in table.nominal.items():
+        if name in table.words or name in table.text:
+            continue
+        form = date_format(words, request.day_first, name)
+        if form is not None:
+            formats[name] = form
+    return formats
 
 
 def _is_single_date(table: Table, name: str) -> bool:

@@ -153,14 +153,17 @@ def _file_of(splits: TaskSplits, number: int) -> tuple[str, int]:
     for run, folds in sorted(splits.parts.items()):
         for fold, samples in sorted(folds.items()):
             if len(samples) != 1:
+                n_samples = amount(len(samples), "sample")
                 raise ElmbenchError(
-                    f"OpenML task {number} has {amount(len(samples), 'sample')} in a fold",
+                    f"OpenML task {number} has {n_samples} in a fold",
                     expected="a task without a learning curve",
                     next_step="correct the number of the task",
                 )
             ((train, test),) = samples.values()
             for part, numbers in (("train", train), ("test", test)):
-                texts = np.asarray(numbers, dtype=int).tolist()
-                rows.update(texts)
-                lines.append(f"{run},{fold},{' '.join(map(str, texts))},{part}")
-    return "\n".join([*lines, ""]), len(rows)
+                in_part = np.asarray(numbers, dtype=int).tolist()
+                rows.update(in_part)
+                texts = " ".join(map(str, in_part))
+                lines.append(f"{run},{fold},{texts},{part}")
+    lines.append("")
+    return "\n".join(lines), len(rows)

@@ -421,7 +421,8 @@ def _code_signs(
     words = table.target.astype(str)
     is_positive = np.isin(words, positive)
     signs = np.where(is_positive, 1, -1)
-    return signs.astype(np.int8), (negative_name, positive_name)
+    names = (negative_name, positive_name)
+    return signs.astype(np.int8), names
 
 
 def _finite_target(table: Table) -> NDArray[np.float64]:

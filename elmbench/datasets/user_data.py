@@ -120,10 +120,12 @@ def _openml_file(name: str, location: str, target: str) -> LocalFile:
 
 def _sklearn_file(name: str, location: str, target: str | int) -> LocalFile:
     """Return the file of a data set of scikit-learn, which has every column."""
-    release = version("scikit-learn")
-    stem = "-".join(part for part in ("sklearn", slug(name), release) if part)
+    parts = ["sklearn", slug(name), version("scikit-learn")]
+    stem = "-".join(filter(None, parts))
     folder = cache_folder() / "own"
-    path = _cached_file(folder, stem) or _write_bunch(name, folder, stem)
+    path = _cached_file(folder, stem)
+    if path is None:
+        path = _write_bunch(name, folder, stem)
     return LocalFile(path, location, target or "target")
 
 

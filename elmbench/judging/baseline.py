@@ -167,18 +167,17 @@ def _compare_metrics(
 ) -> Iterator[_Difference]:
     """Yield the metrics that differ, of a cell without counts of classes."""
     metrics = [name for name in old if name not in NO_METRICS]
-    has_no_values = all(pd.isna(old[metric]) for metric in metrics)
-    if has_no_values and old["params"] != new["params"]:
+    has_values = any(not pd.isna(old[metric]) for metric in metrics)
+    if not has_values and old["params"] != new["params"]:
         yield _unequal("params", old, new)
+    allowed = f"{relative:.1e} relative"
     tolerances = {}
     for name in metrics:
         if name in points:
             tolerances[name] = _POINT
             continue
         size = abs(_real(old, name))
-        tolerances[name] = AllowedDifference(
-            relative * size, f"{relative:.1e} relative"
-        )
+        tolerances[name] = AllowedDifference(relative * size, allowed)
     yield from _compare_numbers(old, new, tolerances)
 
 

@@ -235,14 +235,21 @@ def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
 def _decided(outcome: ClaimOutcome, findings: list[SignificanceResult]) -> ClaimOutcome:
     """Return an outcome with the decision of its tests; the claim must pass all of them."""
     decisive, confirming, contradicting = significance.combine_findings(findings)
-    subject = _subject(decisive, findings)
-    outcome = replace(outcome, finding=decisive, subject=subject)
+    verdict: ClaimVerdict = outcome.verdict
+    p = confirming
     # Tests of a part of the claim can contradict it but not confirm it.
     if contradicting <= LEVEL:
-        return replace(outcome, verdict="does not hold", p=contradicting)
-    holds = outcome.verdict == "undecided" and confirming <= LEVEL
-    verdict: ClaimVerdict = "holds" if holds else outcome.verdict
-    return replace(outcome, verdict=verdict, p=confirming)
+        verdict = "does not hold"
+        p = contradicting
+    elif verdict == "undecided" and confirming <= LEVEL:
+        verdict = "holds"
+    return replace(
+        outcome,
+        finding=decisive,
+        subject=_subject(decisive, findings),
+        verdict=verdict,
+        p=p,
+    )
 
 
 def _subject(decisive: SignificanceResult, findings: list[SignificanceResult]) -> str:

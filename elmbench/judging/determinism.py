@@ -53,18 +53,20 @@ def _is_fixed_split(
     dataset: str, cells: Mapping[str, NDArray[Any]], resolved: Resolved
 ) -> bool:
     """Return True if every run has the same training and test parts."""
-    split = resolved.spec.protocol.outer.split(dataset, resolved.dataset(dataset).task)
+    task = resolved.dataset(dataset).task
+    split = resolved.spec.protocol.outer.split(dataset, task)
     if split.kind in _FIXED_SPLITS:
         return True
     if split.kind == GIVEN:
         # The splits of different runs differ.
         printed_runs = resolved.file.spec.protocol.outer.runs_of(dataset)
-        return printed_runs == 1 and bool(np.all(cells["run"] == 0))
+        is_first_run = cells["run"] == 0
+        return printed_runs == 1 and bool(is_first_run.all())
+    if not split.kind.endswith("kfold") or "n_test" not in cells:
+        return False
     # Each row is a fold: leave-one-out.
-    is_of_folds = split.kind.endswith("kfold") and "n_test" in cells
-    return (
-        is_of_folds and len(cells["n_test"]) > 0 and bool(np.all(cells["n_test"] == 1))
-    )
+    n_test = cells["n_test"]
+    return len(n_test) > 0 and bool(np.all(n_test == 1))
 
 
 def _is_fixed_model(dataset: str, column: ModelColumn, resolved: Resolved) -> bool:

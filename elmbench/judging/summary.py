@@ -283,10 +283,11 @@ def _columns_of_optimism(
     """Return the columns of cells that `optimism` needs, as arrays: selecting lines of a frame
     takes many times as long.
     """
-    metrics = {resolved.metric_of(name) for name in cells["dataset"].unique()}
-    columns = {
-        name: cells[name].to_numpy(object) for name in (*_FOLDS, "select", "status")
-    }
+    columns = {}
+    for name in (*_FOLDS, "select", "status"):
+        columns[name] = cells[name].to_numpy(object)
+    datasets = cells["dataset"].unique()
+    metrics = set(map(resolved.metric_of, datasets))
     for metric in metrics.intersection(cells):
         values = cells[metric]
         columns[metric] = values.to_numpy(dtype=float, na_value=np.nan)

@@ -213,16 +213,19 @@ def _least_half_width(
     means: NDArray[np.float64], cells: Mapping[str, Any], measure: Measure
 ) -> float:
     """Return the weight of one test row in a run mean, or round-off."""
+    metric = measure.metric
     runs = len(np.unique(cells["run"]))
-    if counts_rows(measure.metric):
+    if counts_rows(metric):
         # A run mean is over folds, each of which counts its own rows.
         return runs / len(cells["run"])
-    # A run tests its rows once each.
-    test_rows = np.sum(cells["n_test"]) / runs if "n_test" in cells else 0
-    counts_test_rows = measure.metric in (*metrics_taking("counts"), TRAIN_ACCURACY)
-    if counts_test_rows and test_rows > 0:
-        return float(1 / test_rows)
-    return ROUND_OFF * abs(float(means.mean()))
+    counts_test_rows = metric in (*metrics_taking("counts"), TRAIN_ACCURACY)
+    if counts_test_rows and "n_test" in cells:
+        # A run tests its rows once each.
+        test_rows = np.sum(cells["n_test"]) / runs
+        if test_rows > 0:
+            return float(1 / test_rows)
+    mean = float(means.mean())
+    return ROUND_OFF * abs(mean)
 
 
 def fixed_draws_of(

@@ -237,15 +237,17 @@ def _check_expected_metrics(file: ExperimentFile) -> None:
 
 def _check_changes(name: str, file: ExperimentFile, paper_path: Path) -> None:
     """Raise ElmbenchError if a reading changes models, grids or data sets that no table has."""
+    allowed: dict[str, set[str]] = {}
+    for key, section in CHANGED_BY_NAME.items():
+        names = [raw_names(table.content, section) for table in file.tables]
+        allowed[key] = set().union(*names)
     for value in file.paper.readings[name].values.values():
-        for key, section in CHANGED_BY_NAME.items():
-            allowed: set[str] = set()
-            for table in file.tables:
-                allowed |= set(raw_names(table.content, section))
-            for unknown in sorted({*raw_names(value.set, key)} - allowed):
+        for key, names_in_tables in allowed.items():
+            changed = set(raw_names(value.set, key))
+            for unknown in sorted(changed - names_in_tables):
                 raise invalid(
                     f"{paper_path}: the reading {name} changes {key}.{unknown}, which no table has",
-                    f"one of {', '.join(sorted(allowed))}",
+                    f"one of {', '.join(sorted(names_in_tables))}",
                 )
 
 

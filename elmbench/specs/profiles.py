@@ -330,9 +330,10 @@ def _ambiguous(name: str, records: Mapping[str, Path]) -> ElmbenchError:
     latest_first = sorted(records, key=lambda id: times[id], reverse=True)
     descriptions = []
     for id in latest_first:
-        files = ", ".join(sorted(_data_files(_record(records[id]))))
-        written = datetime.fromtimestamp(times[id]).strftime("%Y-%m-%d %H:%M:%S")
-        descriptions.append(f"{id} ({files}, written {written})")
+        record = _record(records[id])
+        files = ", ".join(sorted(_data_files(record)))
+        time = datetime.fromtimestamp(times[id])
+        descriptions.append(f"{id} ({files}, written {time:%Y-%m-%d %H:%M:%S})")
     return ElmbenchError(
         f"{name!r} is the name of {len(records)} comparisons of different data",
         expected=f"one of {'; '.join(descriptions)}",

@@ -231,11 +231,14 @@ def _rows_of_pair(
     one, other = table.pairs[name]
     for source in paper:
         metric = next(iter(source.ranked_by.values()), "")
-        rows = [_row_of(source, model, metric) for model in (one, other)]
-        if all(rows) and all(
-            _is_same_column(table, source, model) for model in (one, other)
-        ):
-            return source.label, metric, rows[0], rows[1]
+        first = _row_of(source, one, metric)
+        second = _row_of(source, other, metric)
+        if not first or not second:
+            continue
+        is_same_pair = _is_same_column(table, source, one)
+        is_same_pair = is_same_pair and _is_same_column(table, source, other)
+        if is_same_pair:
+            return source.label, metric, first, second
     return None
 
 

@@ -180,10 +180,12 @@ def _check_totals(
         return
     expected = ", ".join(number_text(float(total)) for total in totals)
     for model, numbers in models.items():
-        if not _has(COUNTS, numbers) or _may_add_up(numbers, totals, roundings):
+        if not _has(COUNTS, numbers):
             continue
-        printed = sum(numbers[name] for name in COUNTS)
-        says = f"the counts add up to {printed}, the test rows to {expected}"
+        if _may_add_up(numbers, totals, roundings):
+            continue
+        total = sum(numbers[name] for name in COUNTS)
+        says = f"the counts add up to {total}, the test rows to {expected}"
         yield table.finding("counts", says, dataset=dataset, model=model)
 
 
@@ -299,12 +301,13 @@ def _possible_counts(
         low = max(float(interval.low), 0.0)
         high = float(interval.high)
         axes.append(np.linspace(low, high, _STEPS))
-    counts = [grid.ravel() for grid in np.meshgrid(*axes, indexing="ij")]
+    grids = np.meshgrid(*axes, indexing="ij")
+    counts = [grid.ravel() for grid in grids]
     if not totals:
         return counts
     # The first count follows from the others; each total gives its own.
     parts = [_with_total(float(total), counts, axes[0]) for total in totals]
-    return [np.concatenate(count) for count in zip(*parts, strict=True)]
+    return list(np.concatenate(parts, axis=1))
 
 
 def _with_total(total: float, counts: Sequence[Array], axis: Array) -> list[Array]:

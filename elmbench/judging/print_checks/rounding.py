@@ -50,9 +50,11 @@ def interval_of(number: Decimal, rounding: Rounding) -> NumberRange:
     value = Fraction(number)
     if rounding == "not":
         return NumberRange(value, value)
-    unit = Fraction(Decimal(1).scaleb(int(number.as_tuple().exponent)))
+    last_place = int(number.as_tuple().exponent)
+    unit = Fraction(Decimal(1).scaleb(last_place))
     if rounding == "nearest":
-        return NumberRange(value - unit / 2, value + unit / 2)
+        half = unit / 2
+        return NumberRange(value - half, value + half)
     # Digits that are cut off bring a number nearer to 0, from either side.
     low = value if value > 0 else value - unit
     high = value if value < 0 else value + unit

@@ -100,6 +100,15 @@ class RowColumns(SpecPart):
     day_first: bool | None = None
 
 
+def _check_stem(stem: str) -> None:
+    """Raise ValueError unless a file of this name stays in its folder."""
+    has_separator = _NOT_IN_A_STEM.search(stem) is not None
+    if has_separator or stem.startswith(".") or len(stem) > _LONGEST_NAME:
+        raise ValueError(
+            f"{stem!r} cannot be a file's name; expected a word without / and without a dot first"
+        )
+
+
 class DatasetSpec(RowColumns):
     """One data set.
 
@@ -151,34 +160,31 @@ class DatasetSpec(RowColumns):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         """Raise ValueError if the parts of the specification contradict each other."""
-        for stem in (self.name, self.file):  # paths must stay in their folder
-            if (
-                _NOT_IN_A_STEM.search(stem)
-                or stem.startswith(".")
-                or len(stem) > _LONGEST_NAME
-            ):
-                raise ValueError(
-                    f"{stem!r} cannot be a file's name; expected a word without / and without a "
-                    "dot first"
-                )
-        if self.task == "regression" and self.positive:
+        for stem in (self.name, self.file):
+            _check_stem(stem)
+        if self.task == "classification":
+            self._check_classes()
+        elif self.positive:
             raise ValueError("a regression has no positive class")
-        if self.task == "classification" and self.shape.classes is None:
+        if self.redraw and not self.generator:
+            raise ValueError("only generated data are redrawn every run")
+        return self
+
+    def _check_classes(self) -> None:
+        """Raise ValueError unless the classes are known, and the positive one of two is named."""
+        classes = self.shape.classes
+        labels = self.shape.labels
+        if classes is None:
             raise ValueError("a classification needs the classes in shape")
-        if not self.positive and (
-            self.shape.classes == 2 or len(self.shape.labels) == 2
-        ):
+        has_two_classes = classes == 2 or len(labels) == 2
+        if has_two_classes and not self.positive:
             raise ValueError(
                 "of two classes, `positive` must name the one that precision and recall are about"
             )
         for label in self.positive:
-            if self.shape.labels and label not in self.shape.labels:
-                raise ValueError(
-                    f"positive: {label!r} is none of the classes {', '.join(self.shape.labels)}"
-                )
-        if self.redraw and not self.generator:
-            raise ValueError("only generated data are redrawn every run")
-        return self
+            if labels and label not in labels:
+                names = ", ".join(labels)
+                raise ValueError(f"positive: {label!r} is none of the classes {names}")
 
     @property
     def stem(self) -> str:
