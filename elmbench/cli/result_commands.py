@@ -346,11 +346,17 @@ def _check_against_baseline(names: list[str], profile: str | None) -> bool:
     from elmbench.report.checks import check_baselines, nothing_compared
 
     outcomes = check_baselines(names, state.results_dir, profile or "ci")
-    records = [{"experiment": name, **check} for name, check in outcomes.items()]
+    records = []
+    compared = 0
+    differs = False
+    for name, check in outcomes.items():
+        records.append({"experiment": name, **check})
+        compared += check["compared"]
+        differs = differs or bool(check["differences"])
     state.emit(records, baseline_text(outcomes))
-    if not any(check["compared"] for check in outcomes.values()):
+    if not compared:
         raise nothing_compared([], profile, state.results_dir)
-    return any(check["differences"] for check in outcomes.values())
+    return differs
 
 
 def _check_against_papers(

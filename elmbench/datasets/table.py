@@ -223,9 +223,11 @@ class Table:
         """
         missing: NDArray[np.bool_] = np.isnan(self.X)
         for name, words in self.nominal.items():
-            position = self.index[name]
-            is_text = name in self.text
-            missing[:, position] = False if is_text else is_missing(words)
+            column = self.index[name]
+            if name in self.text:
+                missing[:, column] = False
+            else:
+                missing[:, column] = is_missing(words)
         return missing
 
     def rows(self, chosen: NDArray[np.intp] | NDArray[np.bool_]) -> Table:

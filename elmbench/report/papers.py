@@ -214,7 +214,7 @@ class TableResults:
         return n_judged
 
 
-class PrintedOnce(NamedTuple):
+class PublishedOnce(NamedTuple):
     """A published value that counts once, even if several tables print it, also under two names.
 
     An equal number for another variant of the model, or by another criterion, is a different value.
@@ -231,7 +231,7 @@ class PrintedOnce(NamedTuple):
 
 def identify_published_value(
     line: Mapping[Any, Any], resolved: Resolved
-) -> PrintedOnce:
+) -> PublishedOnce:
     """Return what identifies the published value in a line of `summary.csv`: equal for tables that
     print the same value.
     """
@@ -245,7 +245,7 @@ def identify_published_value(
     else:
         name = column.model
         params = column.adapt(line["dataset"]).params
-    return PrintedOnce(
+    return PublishedOnce(
         metric=line["metric"],
         dataset=published.dataset,
         model=name,
@@ -394,7 +394,7 @@ class PaperResults:
         """The numbers of published values and of facts with each verdict; those that several tables
         print count once.
         """
-        best: dict[PrintedOnce, str] = {}
+        best: dict[PublishedOnce, str] = {}
         for table in self.run:
             experiments = {one.resolved.profile: one.resolved for one in table.results}
             for line in table.published_values.to_dict("records"):

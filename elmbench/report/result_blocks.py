@@ -156,16 +156,18 @@ class ResultBlocks:
         """
         results = self.table_results(id, profile)
         if dataset:
-            of_dataset = results.cells[results.cells["dataset"] == dataset]
-            results = replace(results, cells=of_dataset)
+            is_of_dataset = results.cells["dataset"] == dataset
+            results = replace(results, cells=results.cells[is_of_dataset])
         section = _find_section(results, reading)
-        entries = tuple(
-            entry for entry in section.entries if metric in ("", entry.measure.metric)
-        )
-        sections = (replace(section, entries=entries),)
-        part = replace(results.table, sections=sections, notes=())
-        text = as_text(table_text(part, results.resolved)).strip("\n")
-        lines = [line.rstrip() for line in text.splitlines()]
+        entries = section.entries
+        if metric:
+            entries = tuple(
+                entry for entry in entries if entry.measure.metric == metric
+            )
+        shown = replace(section, entries=entries)
+        table = replace(results.table, sections=(shown,), notes=())
+        text = as_text(table_text(table, results.resolved))
+        lines = [line.rstrip() for line in text.strip("\n").splitlines()]
         return "\n".join(["```", *lines, "```"])
 
     def table_results(self, id: str, profile: str) -> Results:

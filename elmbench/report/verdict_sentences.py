@@ -80,11 +80,12 @@ def median_text(unit: Unit, values: Values) -> str:
 
 def distance_with_unit(unit: Unit, distance: float) -> str:
     """Return a distance with its unit; that of a relative metric is a share of the print."""
-    if unit.is_relative:
-        return f"{100 * distance:.1f} {unit.name}"
-    if unit.name == "points":
-        return f"{100 * distance:.1f} points"
-    return f"{distance:.1f} {unit.name}" if unit.name else three_digits(distance)
+    in_points = unit.name == "points"
+    if unit.is_relative or in_points:
+        distance = 100 * distance
+    elif not unit.name:
+        return three_digits(distance)
+    return f"{distance:.1f} {unit.name}"
 
 
 def margin_text(unit: Unit) -> str:

@@ -41,12 +41,14 @@ class KeptCells:
 
     def add_to(self, cells: pd.DataFrame) -> pd.DataFrame:
         """Return the cells of the store with these; cells without data give way to kept ones."""
-        if not len(self.cells):
+        if self.cells.empty:
             return cells
-        is_kept = _have_entries(cells, _entries(self.cells))
-        is_new = _have_run(cells) | ~is_kept
-        frames = [frame for frame in (cells[is_new], self.cells) if len(frame)]
-        return pd.concat(frames, ignore_index=True)
+        kept_entries = _entries(self.cells)
+        gives_way = _have_entries(cells, kept_entries) & ~_have_run(cells)
+        new = cells[~gives_way]
+        if new.empty:
+            return self.cells.reset_index(drop=True)
+        return pd.concat([new, self.cells], ignore_index=True)
 
 
 def find_kept_cells(

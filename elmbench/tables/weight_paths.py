@@ -56,12 +56,13 @@ class WeightPathsTable(MetricsTable):
         for dataset, names in self.options.kernels.items():
             for column, model in self.spec.models.items():
                 kernels = model.adapt(dataset).params.get("kernels")
-                if isinstance(kernels, list) and len(kernels) not in (1, len(names)):
-                    counts = (
-                        f"options.kernels has {len(names)} names for {dataset}, models.{column} "
-                        f"{len(kernels)}"
+                if not isinstance(kernels, list) or len(kernels) == 1:
+                    continue
+                if len(kernels) != len(names):
+                    raise ValueError(
+                        f"options.kernels has {len(names)} names for {dataset}, "
+                        f"models.{column} {len(kernels)} kernels; expected a name for each"
                     )
-                    raise ValueError(f"{counts} kernels; expected a name for each")
 
     def plan(self, planner: DatasetPlanner) -> None:
         from elmbench.tasks.kernel_weights import KernelWeights

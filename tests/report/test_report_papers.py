@@ -19,7 +19,7 @@ from elmbench.report.check_blocks import check_blocks
 from elmbench.report.checks import check_published, published_record
 from elmbench.report.papers import (
     PaperResults,
-    PrintedOnce,
+    PublishedOnce,
     TableResults,
     identify_published_value,
     papers_of,
@@ -394,7 +394,7 @@ def test_tables_with_the_same_published_values_share_their_number_of_runs() -> N
 
 
 def test_a_value_under_two_names_of_one_model_counts_once() -> None:
-    def printed(table: str, model: str) -> PrintedOnce:
+    def printed(table: str, model: str) -> PublishedOnce:
         resolved = resolve(find_experiment(table), "paper")
         line = {"dataset": "secom", "model": model, "metric": "accuracy"}
         return identify_published_value(line, resolved)

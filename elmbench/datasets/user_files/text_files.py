@@ -115,20 +115,34 @@ def read_text_table(
         for name, column in _texts_with_thousands(frame, head, read).items():
             frame[name] = column
             words = (*(words or ()), name)
+    superfluous = _superfluous_columns(frame, head, notes)
+    frame = frame.drop(columns=superfluous)
+    table = Table.of_frame(frame, target, str(path), words)
+    return replace(
+        table,
+        notes=tuple(notes),
+        separator=separator,
+        words=frozenset(layout.words),
+    )
+
+
+def _superfluous_columns(frame: Any, head: _Head, notes: list[str]) -> list[str]:
+    """Return the columns of row names, and those without a name that are nearly empty; add a note
+    on each kind that has content.
+    """
+    superfluous = []
     if head.has_row_names:
-        frame = frame.drop(columns=head.names[0])
+        superfluous.append(head.names[0])
         notes.append(
             "line 1 lacks the name of the first column, which is left out as row names"
         )
-    nearly_empty = [name for name in head.spare if frame[name].notna().mean() <= 0.5]
-    if any(frame[name].notna().any() for name in nearly_empty):
-        notes.append(
-            f"nearly empty columns without a name, left out: {few(nearly_empty, _SHOWN)}"
-        )
-    table = Table.of_frame(frame.drop(columns=nearly_empty), target, str(path), words)
-    return replace(
-        table, notes=tuple(notes), separator=separator, words=frozenset(layout.words)
-    )
+    has_value = frame[list(head.spare)].notna()
+    shares = has_value.mean()
+    nearly_empty = [name for name in head.spare if shares[name] <= 0.5]
+    if has_value[nearly_empty].any(axis=None):
+        names = few(nearly_empty, _SHOWN)
+        notes.append(f"nearly empty columns without a name, left out: {names}")
+    return superfluous + nearly_empty
 
 
 def _with_line_feeds(text: str) -> str:

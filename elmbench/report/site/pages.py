@@ -161,7 +161,8 @@ def _paper_pages(
 ) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each page of a paper."""
     yield _page(paper.page, "paper.html", papers, paper=paper)
-    if paper.paper.readings:
+    has_readings = bool(paper.paper.readings)
+    if has_readings:
         yield _page(paper.readings_page, "readings.html", papers, paper=paper)
     for table in _watched(paper.run, watch):
         page, _ = table.link
