@@ -62,6 +62,13 @@ def _estimate(seconds: Sequence[float | None]) -> str:
 _MOST_MISSING = 2
 
 
+def _recorded_time(seconds: float | None) -> str:
+    """Return the duration of an earlier run in words; one below a second may be zero in a file."""
+    if seconds is None:
+        return "–"
+    return "< 1 s" if seconds < 1 else duration(seconds)
+
+
 def experiments_text(lines: Sequence[Mapping[str, Any]]) -> RichTable:
     """Return the tables with their missing data sets, durations and verdicts."""
     rows = [
@@ -69,7 +76,7 @@ def experiments_text(lines: Sequence[Mapping[str, Any]]) -> RichTable:
             line["id"],
             _title_text(line["title"].partition(": ")[2], line["missing data sets"]),
             _presence(line),
-            "–" if line["seconds"] is None else duration(line["seconds"]),
+            _recorded_time(line["seconds"]),
             line["verdict"] or "–",
         )
         for line in lines

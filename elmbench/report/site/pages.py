@@ -268,23 +268,36 @@ def datasets_table(
     papers: Sequence[PaperResults], datasets: Iterable[DatasetSpec]
 ) -> pd.DataFrame:
     """Return a line for each data set, with the tables that use it."""
-    tables = [
-        (f"{paper.paper.key} {table.file.spec.label}", table.file)
-        for paper in papers
-        for table in paper.tables
-    ]
     rows = [
         {"name": spec.name, "title": spec.title, "task": spec.task}
         | {"rows": spec.shape.instances, "columns": spec.shape.features}
-        | {
-            "tables": ", ".join(
-                label for label, file in tables if spec.name in file.spec.datasets
-            )
-        }
+        | {"tables": _tables_with(spec.name, papers)}
         | {"licence": spec.licence, "citation": spec.citation}
         for spec in datasets
     ]
     return pd.DataFrame(rows)
+
+
+def _tables_with(dataset: str, papers: Sequence[PaperResults]) -> str:
+    """Return the tables of each paper that use a data set, such as "EEM: Tables 1, 4; Fig. 3"."""
+    texts = []
+    for paper in papers:
+        labels = [
+            table.file.spec.label
+            for table in paper.tables
+            if dataset in table.file.spec.datasets
+        ]
+        numbers = [
+            label.removeprefix("Table ")
+            for label in labels
+            if label.startswith("Table ")
+        ]
+        others = [label for label in labels if not label.startswith("Table ")]
+        word = "Table" if len(numbers) == 1 else "Tables"
+        parts = [f"{word} {', '.join(numbers)}"] if numbers else []
+        if parts or others:
+            texts.append(f"{short_name(paper.paper)}: {'; '.join([*parts, *others])}")
+    return ". ".join(texts)
 
 
 def address(results: Results, name: str) -> str:

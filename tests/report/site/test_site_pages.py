@@ -458,3 +458,11 @@ def test_a_claim_is_taken_from_the_first_profile_that_has_its_data_set(
         "yes",
         "does not hold",
     )
+
+
+def test_the_page_of_data_sets_names_the_tables_of_each_paper(site: Path) -> None:
+    text = (site / "datasets.html").read_text()
+    (row,) = re.findall(r"<tr><th[^>]*>sonar</th>(.*?)</tr>", text, re.S)
+    assert "<td>EEM: Tables 1, 3, 4, 9, 10; Fig. 3</td>" in re.sub(
+        ' class="[^"]*"', "", row
+    )
