@@ -84,7 +84,10 @@ def test_experiments_have_data_time_and_verdict(
     # Units and numbers are words of their own.
     words = {line.split()[0]: line.split() for line in text.splitlines() if "/" in line}
     for name, outcome in outcomes.items():
-        time = duration(float(outcome["seconds"])) if outcome["seconds"] else "–"
+        seconds = float(outcome["seconds"]) if outcome["seconds"] else None
+        time = "–" if seconds is None else duration(seconds)
+        if seconds is not None and seconds < 1:
+            time = "< 1 s"
         last_words = [*time.split(), *(outcome["verdict"] or "–").split()]
         assert words[name][-len(last_words) :] == last_words
     heading, *rest = text.splitlines()
