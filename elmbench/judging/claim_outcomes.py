@@ -5,27 +5,17 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any
 
 import pandas as pd
 
+from elmbench.judging.verdict_words import CLAIM_VERDICTS, ClaimVerdict
 from elmbench.numerics.significance import LEVEL, SignificanceResult, holm
 from elmbench.results.cells import TIMES
 from elmbench.specs.experiments import ALL_OF_THEM, MARGINS, MOST, Claim
 from elmbench.specs.profiles import Resolved
 from elmbench.tables.number_texts import p_words
 
-ClaimVerdict = Literal[
-    "holds",
-    "does not hold",
-    "undecided",
-    "too few data sets",
-    "too few runs",
-    "incomplete",
-    "not comparable",
-]
-#: Every verdict on a claim.
-CLAIM_VERDICTS: tuple[ClaimVerdict, ...] = get_args(ClaimVerdict)
 #: Columns of `claims.csv`.
 COLUMNS = [
     "says",

@@ -14,10 +14,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from elmbench.evaluation.score_comparison import share_of_test_rows
-from elmbench.judging.claim_outcomes import ClaimOutcome, ClaimVerdict, is_of_ratios
+from elmbench.judging.claim_outcomes import ClaimOutcome, is_of_ratios
 from elmbench.judging.measured_cells import Key, MeasuredCells, is_other_data
 from elmbench.judging.value_verdicts import FEWEST_RUNS, draws_of
-from elmbench.judging.verdict_words import COMPLETE
+from elmbench.judging.verdict_words import COMPLETE, ClaimVerdict
 from elmbench.metrics import less_is_better
 from elmbench.numerics import significance
 from elmbench.numerics.significance import LEVEL, Region, SignificanceResult

@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from elmbench.judging.table_measures import (
     compare_values,
     rows_of,
 )
+from elmbench.judging.verdict_words import TableState
 from elmbench.metrics import Unit, unit_of
 from elmbench.registry import ignores_features
 from elmbench.results import group_by
@@ -36,9 +37,6 @@ from elmbench.specs.experiments import PROFILES
 from elmbench.specs.profiles import Resolved
 
 State = Literal["holds", "does not hold", "undecided", "nothing to compare"]
-TableState = Literal["holds", "holds in part", "does not hold", "undecided"]
-#: All verdicts on a table.
-TABLE_VERDICTS: tuple[TableState, ...] = get_args(TableState)
 #: The level of the strict test.
 ALPHA = 0.05
 #: Names of models that ignore the features, in papers that do not call them dummies.

@@ -1,7 +1,24 @@
 """The words of verdicts on published values, their signs, and the endings of groups of cells."""
 
 from collections.abc import Mapping
+from typing import Literal, get_args
 
+TableState = Literal["holds", "holds in part", "does not hold", "undecided"]
+#: Every verdict on a table.
+TABLE_VERDICTS: tuple[TableState, ...] = get_args(TableState)
+#: The beginning of the verdict on a table that holds with exceptions.
+HOLDS_BUT_FOR = "holds but for "
+ClaimVerdict = Literal[
+    "holds",
+    "does not hold",
+    "undecided",
+    "too few data sets",
+    "too few runs",
+    "incomplete",
+    "not comparable",
+]
+#: Every verdict on a claim.
+CLAIM_VERDICTS: tuple[ClaimVerdict, ...] = get_args(ClaimVerdict)
 #: Verdicts on a published value that our runs can decide.
 JUDGED = ("exact", "reproduced", "consistent", "close", "differs")
 #: Verdicts on a published value that is compared with our runs.

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import pandas as pd
 
 from elmbench.errors import amount
-from elmbench.judging.claim_outcomes import CLAIM_VERDICTS, count_results
+from elmbench.judging.claim_outcomes import count_results
 from elmbench.judging.published_values import counts_text
-from elmbench.judging.verdict_words import VERDICTS
+from elmbench.judging.verdict_words import CLAIM_VERDICTS, VERDICTS
 from elmbench.report.papers import PaperResults, TableResults
 from elmbench.report.printed_blocks import Block
 from elmbench.report.verdict_sentences import (

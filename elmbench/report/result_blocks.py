@@ -14,8 +14,8 @@ from elmbench.judging.distortions import (
 from elmbench.judging.measured_cells import ComparedValue
 from elmbench.judging.published_values import count_own_runs_inside
 from elmbench.judging.table_measures import rows_of as measured_rows
-from elmbench.judging.table_verdicts import TABLE_VERDICTS, TableVerdict
-from elmbench.judging.verdict_words import SIGNS, VERDICTS
+from elmbench.judging.table_verdicts import TableVerdict
+from elmbench.judging.verdict_words import SIGNS, TABLE_VERDICTS, VERDICTS
 from elmbench.report.checked_prints import check_prints, summary_text
 from elmbench.report.papers import PaperResults, TableResults, read_paper_results
 from elmbench.report.table_results import Results

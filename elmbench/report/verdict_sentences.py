@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from elmbench.errors import amount
 from elmbench.judging.strict_test import StrictTest
 from elmbench.judging.table_measures import Interval, Order, Values
-from elmbench.judging.table_verdicts import TABLE_VERDICTS, MeasureVerdict, TableVerdict
+from elmbench.judging.table_verdicts import MeasureVerdict, TableVerdict
+from elmbench.judging.verdict_words import HOLDS_BUT_FOR, TABLE_VERDICTS
 from elmbench.metrics import Unit, unit_of
 from elmbench.tables.number_texts import p_text, p_words, three_digits
 
@@ -158,7 +159,7 @@ def state_text(verdict: TableVerdict) -> str:
 def state_and_exceptions(verdict: TableVerdict) -> str:
     """Return the verdict with its exceptions, such as `holds but for SVM on heart`."""
     if verdict.state == "holds" and verdict.exceptions:
-        return f"holds but for {', '.join(verdict.exceptions)}"
+        return f"{HOLDS_BUT_FOR}{', '.join(verdict.exceptions)}"
     return verdict.state
 
 

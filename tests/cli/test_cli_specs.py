@@ -280,6 +280,17 @@ def test_a_spec_error_names_the_wrong_value(
     assert "Traceback" not in result.err
 
 
+def test_an_expected_verdict_may_name_exceptions(
+    elmbench: Callable, toy: Callable
+) -> None:
+    path = toy()
+    content = yaml.safe_load(path.read_text())
+    verdict = "holds but for ELM on wdbc"
+    content["expect"] = [{"metric": "mcc", "verdict": verdict, "reason": "so"}]
+    path.write_text(yaml.safe_dump(content, sort_keys=False))
+    elmbench("validate")
+
+
 def test_a_reading_with_a_wrong_parameter_is_named(
     elmbench: Callable, toy: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
