@@ -83,8 +83,10 @@ def refuse_failures(cells: pd.DataFrame, path: Path) -> None:
 
 
 def update_baseline(cells: pd.DataFrame, path: Path) -> int:
-    """Write a baseline from the cells of profile `ci`; return their number. See
-    `refuse_failures`.
+    """Write the cells of profile `ci` as a baseline, without times and reasons; return their
+    number.
+
+    Raises ElmbenchError if a cell failed (see `refuse_failures`).
     """
     refuse_failures(cells, path)
     write_frame(cells.drop(columns=[*TIMES, "reason"], errors="ignore"), path)
@@ -94,10 +96,11 @@ def update_baseline(cells: pd.DataFrame, path: Path) -> int:
 def compare_with_baseline(
     cells: pd.DataFrame, path: Path, measures: Collection[Measure] = ()
 ) -> dict[str, Any]:
-    """Return the differences of cells from a baseline, with what was compared, for JSON.
+    """Return the differences of cells from the baseline at `path`, for JSON.
 
-    The outcome has the number of `compared` cells and the `differences`, each with the cell, the
-    column, both values, and the tolerance in words.
+    `compared` is the number of cells that both have. `differences` is a list with a dict for each
+    difference: `cell` (its name), `column`, `baseline` and `value` (as texts), and `allowed` (the
+    tolerance in words).
 
     `measures` are those of the table. Those at a value of a hyperparameter have no counts, and a
     tolerance of their own.
@@ -124,7 +127,9 @@ def _lines_by_name(cells: pd.DataFrame) -> dict[str, _Line]:
 
 
 def _name(line: _Line) -> str:
-    """Return the name of a cell in messages."""
+    """Return the name of a cell in messages, such as `wine ELM run 0 fold 1 nested`; a reading
+    other than the default follows.
+    """
     fold = f"run {line['run']} fold {line['fold']}"
     name = f"{line['dataset']} {line['model']} {fold} {line['select']}"
     return f"{name} {line['reading']}" if line["reading"] else name
@@ -133,7 +138,11 @@ def _name(line: _Line) -> str:
 def _compare_cell(
     old: _Line | None, new: _Line | None, points: set[str]
 ) -> Iterator[_Difference]:
-    """Yield each column in which a cell differs; None stands for no cell."""
+    """Yield each difference of a cell from the baseline; None stands for a missing cell.
+
+    Metrics are compared only if both cells ended ok and the condition is small. `points`: the
+    columns with the tolerance `_POINT`.
+    """
     if old is None or new is None:
         was = "missing" if old is None else "there"
         now = "missing" if new is None else "there"
@@ -165,7 +174,12 @@ def _unequal(column: str, old: _Line, new: _Line) -> _Difference:
 def _compare_metrics(
     old: _Line, new: _Line, relative: float, points: set[str]
 ) -> Iterator[_Difference]:
-    """Yield the metrics that differ, of a cell without counts of classes."""
+    """Yield the metrics that differ, of a cell without counts of classes; also the chosen
+    hyperparameters if the cell has no metric.
+
+    `relative`: the tolerance, as a share of the old value. `points`: the columns with the tolerance
+    `_POINT` instead.
+    """
     metrics = [name for name in old if name not in NO_METRICS]
     has_values = any(not pd.isna(old[metric]) for metric in metrics)
     if not has_values and old["params"] != new["params"]:
@@ -182,7 +196,9 @@ def _compare_metrics(
 
 
 def _compare_classes(old: _Line, new: _Line) -> Iterator[_Difference]:
-    """Yield the counts if they differ, or else the metrics that differ."""
+    """Yield one difference for the counts if they differ by more than one row; if not, one for each
+    metric that differs.
+    """
     has_two_classes = not np.isnan(_real(old, "tp"))
     counts_of = _confusion_counts if has_two_classes else _right_predictions
     old_counts = counts_of(old)
@@ -224,16 +240,19 @@ def _are_close(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
 
 
 def _counts_text(counts: NDArray[np.float64]) -> str:
+    """Return counts joined by commas, such as `8, 1, 0, 3`."""
     return ", ".join(f"{count:g}" for count in counts)
 
 
 def _confusion_counts(line: _Line) -> NDArray[np.float64]:
-    """Return the counts of the confusion matrix of two classes, two for each true class."""
+    """Return the counts of the confusion matrix of two classes, in the order of `COUNTS`: tn, fp,
+    fn, tp.
+    """
     return np.array([_real(line, name) for name in COUNTS])
 
 
 def _right_predictions(line: _Line) -> NDArray[np.float64]:
-    """Return the number of right predictions, alone in an array."""
+    """Return the number of right predictions as an array of shape (1,)."""
     return np.round([_real(line, "accuracy") * _real(line, "n_test")])
 
 

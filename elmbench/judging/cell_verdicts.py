@@ -19,8 +19,10 @@ def judge_cells(
     ending: str,
     published: PublishedValue | None,
 ) -> Judgement:
-    """Return the verdict on a published value and its evidence; an empty verdict if there is
-    nothing to judge.
+    """Return the verdict on a published value and its evidence.
+
+    `ending`: the common ending of the cells of the group (see `SummaryLine.ended`). The verdict is
+    empty if the paper prints no value, or if the table does not judge the measure.
     """
     table = measured.table
     resolved = measured.resolved
@@ -63,7 +65,9 @@ def _is_comparable(group: Key, measured: MeasuredCells) -> bool:
 
 
 def verdict_without_cells(published: PublishedValue, measured: MeasuredCells) -> str:
-    """Return the verdict on a published value of a model that is never measured."""
+    """Return the verdict on a published value of a model that is never measured: `cited`, `no
+    data`, or an empty text if the table does not judge the value.
+    """
     if published.cited:
         return "cited"
     is_judged = measured.table.is_judged(Measure(published.metric))

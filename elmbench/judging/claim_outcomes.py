@@ -115,7 +115,7 @@ class ClaimOutcome:
 
     def _test_text(self) -> str:
         """Return the test of a claim in words: the means, the difference with its interval, the
-        p-value.
+        p-value; empty if nothing was tested.
         """
         finding = self.finding
         if finding is None or self.p is None:
@@ -130,7 +130,9 @@ class ClaimOutcome:
         )
 
     def _estimate_text(self, finding: SignificanceResult) -> str:
-        """Return the estimate of a test with its interval, if it has one."""
+        """Return the estimate of a test with its interval, if it has one, such as `difference 0.012
+        [0.003, 0.021]`.
+        """
         estimate = f"{self._quantity_of(finding)} {finding.estimate:.3g}"
         has_interval = finding.low is not None
         return (
@@ -140,7 +142,9 @@ class ClaimOutcome:
         )
 
     def _quantity_of(self, finding: SignificanceResult) -> str:
-        """Return the name of the quantity that a test estimates."""
+        """Return the name of the quantity that a test estimates: `ratio`, `difference`, `median
+        difference`, or for a sign test the number of data sets in favour of the claim.
+        """
         if finding.test == "sign test":
             n_in_favour = round(finding.estimate * finding.n)
             return f"on {n_in_favour} of {finding.n} data sets, share"
@@ -149,7 +153,7 @@ class ClaimOutcome:
         return "median difference" if finding.unit == "data sets" else "difference"
 
     def record(self) -> dict[str, Any]:
-        """Return the line of `claims.csv`, None for what is missing."""
+        """Return the line of `claims.csv`, by `COLUMNS`; None for what is missing."""
         comparisons = self.claim.comparisons
         than = (
             _than(claim, rivals)
@@ -182,20 +186,25 @@ def is_of_ratios(claim: Claim) -> bool:
 
 
 def _join_distinct(texts: Iterable[str]) -> str:
+    """Return the distinct texts, joined by "and"."""
     return " and ".join(dict.fromkeys(texts))
 
 
 def _datasets_text(claim: Claim) -> str:
+    """Return the data set of a claim, or `most data sets` or `all data sets`."""
     are_several = claim.dataset in (MOST, ALL_OF_THEM)
     return f"{claim.dataset} data sets" if are_several else claim.dataset
 
 
 def _statement(claim: Claim, rivals: Sequence[str]) -> str:
+    """Return a comparison in words, such as `mcc of ELM above K-ELM`."""
     return f"{claim.metric.column} of {claim.model} {_relation(claim)} {_than(claim, rivals)}"
 
 
 def _relation(claim: Claim) -> str:
-    """Return the relation of a claim in words."""
+    """Return the relation of a claim in words, such as `above`, `within 0.01 of` or `2 to 3
+    times`.
+    """
     if claim.between is not None:
         low, high = claim.between
         return f"{low:.3g} to {high:.3g} times"
@@ -208,12 +217,16 @@ def _relation(claim: Claim) -> str:
 
 
 def _than(claim: Claim, rivals: Sequence[str]) -> str:
+    """Return the rivals in words, such as `K-ELM, SVM`; after their measure if it is another one,
+    as in `fit_seconds of SVM`.
+    """
     return (f"{claim.than_metric.column} of " if claim.than_metric else "") + ", ".join(
         rivals
     )
 
 
 def _join_names(names: Iterable[str]) -> str:
+    """Return the distinct names, joined by commas."""
     return ", ".join(dict.fromkeys(names))
 
 
@@ -264,7 +277,9 @@ def correct_by_holm(outcomes: Sequence[ClaimOutcome]) -> list[ClaimOutcome]:
 
 def _number_of_decidable(least_p: Sequence[float]) -> int:
     """Return Tarone's number of claims: the least K with at most K tests that could have a p-value
-    of LEVEL / K.
+    of LEVEL / K; 1 without tests.
+
+    `least_p`: the least p-value that each test could have.
     """
     for n in range(1, len(least_p) + 1):
         if sum(p <= LEVEL / n for p in least_p) <= n:
@@ -281,8 +296,11 @@ def _with_remark(
 
 
 def result_in_words(outcomes: Sequence[ClaimOutcome]) -> str:
-    """Return the number of statements with each result, such as "1 holds, 2 do not hold"; of one,
-    its result.
+    """Return the number of claims with each verdict, such as "1 holds, 2 do not hold"; for a single
+    claim, only its verdict.
+
+    The verdict on a ratio that does not hold on a data set is "ratio smaller than stated" or "ratio
+    larger than stated".
     """
     names: list[str] = []
     for outcome in sorted(
@@ -303,7 +321,9 @@ def result_in_words(outcomes: Sequence[ClaimOutcome]) -> str:
 
 
 def count_results(results: Iterable[str]) -> str:
-    """Return the number of claims with each result, in the order of the results."""
+    """Return the number of claims with each result, such as "1 holds, 2 with too few runs", in the
+    order of the results.
+    """
     counts = Counter(
         f"with {name}" if name.startswith("too few") else name for name in results
     )

@@ -127,7 +127,9 @@ class _Results:
         return (dataset, model, self._select, "")
 
     def values(self, dataset: str, model: str, measure: Measure) -> _Values:
-        """Return the values of a column, if every cell ended ok and has the measure."""
+        """Return the values of a column on a data set; empty unless every cell ended ok and has the
+        measure.
+        """
         is_complete = (dataset, model, measure.column) in self._complete
         if not is_complete:
             return _Values(pd.Series(dtype=float))
@@ -140,6 +142,7 @@ class _Results:
         return values
 
     def _read_values(self, group: Key, measure: Measure) -> _Values:
+        """Return the values of a group of cells from the cells themselves; see `values`."""
         cells = self._cells.columns(group)
         values = self._cells.values(group, measure)
         draws = draws_of(values, cells, measure)
@@ -148,7 +151,9 @@ class _Results:
     def _by_fold(
         self, values: NDArray[np.float64], cells: Mapping[str, Any]
     ) -> pd.Series[float]:
-        """Return the values of cells by run and fold, without missing ones."""
+        """Return the values of cells as a series with the index (run, fold), without
+        missing ones.
+        """
         series = pd.Series(values, self._index_of(cells))
         return series.dropna() if np.isnan(values).any() else series
 
@@ -167,7 +172,7 @@ class _Results:
 
 
 def _distinct(lines: pd.DataFrame, columns: list[str]) -> set[tuple[str, ...]]:
-    """Return the distinct values of some columns together."""
+    """Return the distinct lines of some columns, as tuples."""
     return set(lines[columns].itertuples(index=False, name=None))
 
 
@@ -181,7 +186,9 @@ class _Pair(NamedTuple):
     least_half_width: float
 
     def first_run(self) -> _Pair:
-        """Return the values of the first run: identical runs are one."""
+        """Return the pair with the values of the first run only: use it if all runs are
+        identical.
+        """
         return self._replace(
             first=_first_run(self.first), second=_first_run(self.second)
         )
@@ -193,6 +200,7 @@ class _Pair(NamedTuple):
 
     @property
     def means(self) -> tuple[float, float]:
+        """The mean of each of the two columns, over their own runs and folds."""
         return float(self.first.mean()), float(self.second.mean())
 
 
@@ -207,6 +215,7 @@ class _Tests(NamedTuple):
 
 
 def _first_run(values: pd.Series[float]) -> pd.Series[float]:
+    """Return the values of the first run; the index is (run, fold)."""
     runs = values.index.get_level_values(0)
     return values[runs == runs.min()]
 
@@ -271,7 +280,12 @@ def _rivals_of(claim: Claim, results: _Results) -> tuple[str, ...]:
 
 
 def _tests(claim: Claim, results: _Results) -> _Tests:
-    """Test one comparison of a claim."""
+    """Return the tests of one comparison of a claim.
+
+    There are none, and the verdict is `not comparable`, if a model or the rows of a data set are
+    not the paper's. The verdict is `incomplete` if cells are missing on a data set. A claim about
+    most data sets leaves out such data sets, as long as one is left.
+    """
     datasets = results.datasets(claim)
     if any(results.has_stand_in(claim, dataset) for dataset in datasets):
         reason = "a model or parameters of our own replace the paper's"
@@ -295,7 +309,11 @@ def _tests(claim: Claim, results: _Results) -> _Tests:
 
 
 def _tests_on_most(claim: Claim, rows: list[list[_Pair]]) -> _Tests:
-    """Test a comparison over several data sets."""
+    """Return the tests of a comparison over several data sets; below `FEWEST_DATASETS` the verdict
+    is `too few data sets`.
+
+    `rows`: the pairs of columns of each data set.
+    """
     findings = _test_on_most(claim, rows)
     if len(rows) >= FEWEST_DATASETS:
         return _Tests(findings)
@@ -307,7 +325,11 @@ def _tests_on_most(claim: Claim, rows: list[list[_Pair]]) -> _Tests:
 
 
 def _tests_on_each(claim: Claim, rows: list[list[_Pair]], results: _Results) -> _Tests:
-    """Test a comparison on each data set."""
+    """Return a test for each pair of columns on each data set; none, with the verdict `too few
+    runs`, if a pair has fewer than `FEWEST_RUNS` values.
+
+    `rows`: the pairs of columns of each data set.
+    """
     pairs = [pair for row in rows for pair in row]
     if all(pair.n_values >= FEWEST_RUNS for pair in pairs):
         return _Tests([_test_on_one(claim, pair, results) for pair in pairs])
@@ -319,8 +341,10 @@ def _tests_on_each(claim: Claim, rows: list[list[_Pair]], results: _Results) -> 
 
 
 def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
-    """Return the values of a claim's column beside those of each other one; empty unless all are
-    complete.
+    """Return the values of a claim's column beside those of each rival column on a data set; empty
+    unless all of these are complete.
+
+    If nothing is random in either column, the pair has the values of the first run only.
     """
     first = results.values(dataset, claim.model, claim.metric)
     measure = claim.than_metric or claim.metric
@@ -342,7 +366,11 @@ def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
 
 
 def _test_on_one(claim: Claim, pair: _Pair, results: _Results) -> SignificanceResult:
-    """Return the test of a claim on one data set; ratios are tested by their logarithm."""
+    """Return the test of a claim on one data set: Welch's test if the split is the same in all
+    runs, else the corrected resampled t-test of the differences by fold.
+
+    Ratios are tested by their logarithm; the estimate and its interval are ratios again.
+    """
     of_ratios = is_of_ratios(claim)
     first, second = (
         (pair.first.map(math.log), pair.second.map(math.log))
@@ -375,8 +403,11 @@ def _test_on_one(claim: Claim, pair: _Pair, results: _Results) -> SignificanceRe
 
 
 def _test_on_most(claim: Claim, rows: list[list[_Pair]]) -> list[SignificanceResult]:
-    """Return the tests of a claim over several data sets, one for each column that it is compared
-    with.
+    """Return the tests of a claim over several data sets: a signed-rank test for each rival column,
+    or a single sign test.
+
+    The sign test is for closeness, for ratios, and for claims that ask for it. It counts the data
+    sets on which the claim is true of all rivals. `rows`: the pairs of columns of each data set.
     """
     findings = {}
     if claim.relation == "close" or is_of_ratios(claim) or claim.test == "sign":
@@ -490,7 +521,7 @@ def holds_in_print(claim: Claim, resolved: Resolved) -> bool | None:
 
 
 def _outcomes_in_print(claim: Claim, resolved: Resolved) -> list[bool]:
-    """Return whether a comparison is true of the published values on each data set that has
+    """Return True or False for each data set with published values: whether a comparison is true of
     them.
     """
     outcomes = []

@@ -33,7 +33,8 @@ def is_deterministic(
     cells: Mapping[str, NDArray[Any]],
     resolved: Resolved,
 ) -> bool:
-    """Return True if each run of a column on a data set gives the same value.
+    """Return True if each run of a column on a data set gives the same value: the split, the model
+    and its hyperparameters are fixed.
 
     `cells`: the columns of `cells.csv` of one reading.
     """

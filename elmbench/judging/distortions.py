@@ -54,10 +54,13 @@ class Distortion:
 
 
 def distorted_prints(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
-    """Yield the distorted prints of a table that a reader would object to.
+    """Yield the distorted prints of a table that a reader would object to, of each of `KINDS`: two
+    models exchanged (everywhere, or on one data set), two data sets exchanged, the rivals of the
+    best model lowered, differences doubled, all values shifted (by two margins up, then down), and
+    each model replaced by noise.
 
-    Models are exchanged if the print separates them on most of the data sets where it separates
-    them at all, and data sets if their values are further apart than the margin.
+    Models are exchanged only if the print separates them by more than the margin on a data set, and
+    data sets only if they have the same models and a median difference above the margin.
     """
     for pair in compare_pairs(rows):
         exchanged = [_exchanged(row, *pair.models) for row in rows]
@@ -76,7 +79,9 @@ def distorted_prints(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
 
 
 def _changed_differences(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
-    """Yield the prints with worse rivals of the best model, and with doubled differences."""
+    """Yield the print in which the rivals of the best model are worse by two margins and, if the
+    print separates any models, the print with doubled differences.
+    """
     best = _best_printed(metric, rows)
     margins = 2 if less_is_better(metric) else -2
     lowered = [_with_shifted_rivals(row, best, margins) for row in rows]
@@ -87,12 +92,16 @@ def _changed_differences(metric: str, rows: Sequence[Row]) -> Iterator[Distortio
 
 
 def _shifted(row: Row, margins: float) -> Row:
-    """Return a row in which all published values are larger by a number of margins."""
+    """Return a row in which all published values are larger by `margins` times their own
+    margins.
+    """
     return row.with_published(row.published + margins * row.margins)
 
 
 def _exchanged(row: Row, first: str, second: str) -> Row:
-    """Return a row in which two models have each other's published value."""
+    """Return a row in which two models have each other's published value; the same row if it lacks
+    one of them.
+    """
     if not {first, second} <= set(row.models):
         return row
     positions = [row.models.index(first), row.models.index(second)]
@@ -102,7 +111,9 @@ def _exchanged(row: Row, first: str, second: str) -> Row:
 
 
 def _exchanged_once(rows: Sequence[Row]) -> Iterator[Distortion]:
-    """Yield the print with each two models exchanged on one data set that separates them."""
+    """Yield a print for each two models and each data set that separates them; they are exchanged
+    on this data set only.
+    """
     for number, row in enumerate(rows):
         for i, j in row.clear_pairs:
             distorted = list(rows)
@@ -111,7 +122,11 @@ def _exchanged_once(rows: Sequence[Row]) -> Iterator[Distortion]:
 
 
 def _exchanged_datasets(rows: Sequence[Row]) -> Iterator[Distortion]:
-    """Yield the print with each two data sets of the same models exchanged."""
+    """Yield a print for each two data sets of the same models; they have each other's published
+    values.
+
+    Data sets with a median difference within the margin are not exchanged.
+    """
     for i, j in combinations(range(len(rows)), 2):
         first = rows[i]
         second = rows[j]
@@ -136,20 +151,25 @@ def _best_printed(metric: str, rows: Sequence[Row]) -> str:
 
 
 def _with_shifted_rivals(row: Row, best: str, margins: int) -> Row:
-    """Return a row in which all models but the best are shifted by some margins."""
+    """Return a row in which all models but the best have published values larger by `margins` times
+    their own margins.
+    """
     is_rival = np.array([float(model != best) for model in row.models])
     shifts = margins * row.margins * is_rival
     return row.with_published(row.published + shifts)
 
 
 def _with_doubled_differences(row: Row) -> Row:
+    """Return a row in which each published value is twice as far from the mean of the row."""
     mean = row.published.mean()
     return row.with_published(2 * row.published - mean)
 
 
 def _with_noise(row: Row, model: str) -> Row:
-    """Return a row in which a published value is a random one, as far from the others as they are
-    from each other, but by two margins at least.
+    """Return a row in which one published value is moved up or down at random; the same row if it
+    lacks the model.
+
+    The distance is 0.5 to 1 times the range of the row or two margins, whichever is larger.
     """
     if model not in row.models:
         return row
@@ -174,8 +194,8 @@ class Noticed:
 
 
 def count_noticed_distortions(metric: str, rows: Sequence[Row]) -> list[Noticed]:
-    """Count, for each kind of distortion, the distorted prints and those whose verdict differs from
-    that on the print.
+    """Return, for each kind of distortion that the table has, the number of distorted prints and of
+    those whose verdict differs from that on the print.
     """
     original = judge_measures(metric, rows)
     n: Counter[str] = Counter()
@@ -189,7 +209,11 @@ def count_noticed_distortions(metric: str, rows: Sequence[Row]) -> list[Noticed]
 
 
 def _is_noticed(distortion: Distortion, metric: str, original: TableVerdict) -> bool:
-    """Return True if the verdict on a distorted print differs from the original one."""
+    """Return True if the verdict on a distorted print differs from the original one in more than
+    numbers.
+
+    For models exchanged on one data set, only the order is judged unless it does not hold.
+    """
     if distortion.kind == _EXCHANGED_ONCE:
         # A table has hundreds of these, and the order is the cheapest measure.
         order = judge_order(distortion.rows)
@@ -215,8 +239,9 @@ def states_and_exceptions(verdict: TableVerdict) -> tuple[object, ...]:
 def count_accepted_own_runs(
     metric: str, compared: Sequence[ComparedValue]
 ) -> tuple[int, int]:
-    """Return how many prints of our own runs the verdict and the strict test accept, and how many
-    there are.
+    """Return how many of the prints made of our own runs are accepted, and how many there are.
+
+    A print is accepted if its verdict is not `does not hold` and no strict test rejects it.
     """
     accepted = 0
     n = 0
@@ -230,9 +255,10 @@ def count_accepted_own_runs(
 
 def prints_of_runs(compared: Sequence[ComparedValue]) -> Iterator[list[ComparedValue]]:
     """Yield the values with the mean of some of our runs in place of the print, compared with the
-    other runs.
+    other runs: one print beginning at each run.
 
-    The print is a mean of as many runs as the published value, but at most of half of them.
+    The print is a mean of as many runs as the published value, but at most of half of them. Values
+    with too few other runs are left out.
     """
     for first in range(max((len(value.runs) for value in compared), default=0)):
         prints = []

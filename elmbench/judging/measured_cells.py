@@ -69,7 +69,7 @@ class ComparedValue:
     @cached_property
     def runs_inside(self) -> dict[int, bool]:
         """For each run, True if its mean lies in the interval of the other runs, as if it were the
-        published value.
+        published value; empty with fewer than `FEWEST_RUNS` runs.
         """
         if len(self.runs) < FEWEST_RUNS:
             return {}
@@ -140,7 +140,9 @@ class MeasuredCells:
         return endings
 
     def columns(self, group: Key) -> dict[str, NDArray[Any]]:
-        """Return the columns of a group that a verdict needs."""
+        """Return the columns `_NEEDED` of the cells of a group that ended ok, as arrays; empty
+        arrays if there are none.
+        """
         if group not in self._columns:
             positions = self.lines.get(group, _NO_CELLS)
             self._columns[group] = {
@@ -149,7 +151,7 @@ class MeasuredCells:
         return self._columns[group]
 
     def values(self, group: Key, measure: Measure) -> NDArray[np.float64]:
-        """Return the value of each cell of a group, NaN if it has none."""
+        """Return the value of each cell of a group that ended ok, NaN if it has none."""
         if measure not in self._values:
             values = self.table.values_of(self._cells, measure)
             self._values[measure] = np.asarray(values, dtype=np.float64)
@@ -223,7 +225,11 @@ class MeasuredCells:
 
 
 def is_other_data(columns: Mapping[str, NDArray[Any]]) -> bool:
-    """Return True if the rows are known to differ from the public file, or to be only a part."""
+    """Return True if the remarks say that the rows differ from the public file, or are only a part
+    of it.
+
+    `columns`: those of a group of cells, with the remarks if there are any.
+    """
     remarks = {text for text in columns.get(REMARKS, ()) if isinstance(text, str)}
     return any(
         words in text for text in remarks for words in (OTHER_DATA, TRAINING_ONLY)

@@ -79,7 +79,9 @@ def _comparable_times(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
 
 
 def _agreement_of_times(metric: str, times: pd.DataFrame) -> TimesAgreement:
-    """Return the agreement of the lines of one kind of time."""
+    """Return the agreement of the lines of one kind of time. The first line of each data set is the
+    model that ratios are over.
+    """
     # The ratios of two machines' times have no factor between the machines.
     columns = ["mean", "published"]
     rows = times.groupby("dataset", sort=False)[columns]
@@ -145,7 +147,9 @@ class VerdictCounts(NamedTuple):
 
 
 def verdict_counts(lines: pd.DataFrame) -> VerdictCounts:
-    """Return the number of lines with each verdict; lines without one do not count."""
+    """Return the number of lines of `summary.csv` with each verdict, facts of data sets apart;
+    lines without a verdict do not count.
+    """
     verdicts = lines["verdict"]
     is_fact = lines["metric"].isin(FACTS)
     has_verdict = verdicts != ""
@@ -156,9 +160,11 @@ def verdict_counts(lines: pd.DataFrame) -> VerdictCounts:
 
 
 def missing_runs(lines: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the models that have too few runs for an interval, with the runs that they lack.
+    """Return the models that have too few runs for an interval: columns `dataset`, `model`,
+    `more_runs` (the runs that they lack) and `minutes`.
 
-    `minutes` is the time of these runs on one core if they take as long as the first ones.
+    `minutes` is the time of these runs on one core if they take as long as the first ones. `lines`,
+    `cells`: the frames of `summary.csv` and `cells.csv`.
     """
     # A run computes the cells of all selections.
     model = ["dataset", "model", "reading"]
@@ -198,7 +204,9 @@ def counts_text(
 
 
 def _missing_runs_sentence(missing: pd.DataFrame) -> str:
-    """Return how many more runs the intervals need, and how long they take."""
+    """Return the sentence on how many more runs the intervals need, and how long they take.
+    `missing`: see `missing_runs`.
+    """
     smallest = missing["more_runs"].min()
     largest = missing["more_runs"].max()
     number = str(largest) if smallest == largest else f"{smallest} to {largest}"

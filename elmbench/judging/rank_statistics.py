@@ -95,7 +95,9 @@ class Statistics:
         return quantile * self._rank_error
 
     def _label_pairs(self, values: Sequence[float]) -> _Pairs:
-        """Return values of the pairs of models, in the order of `combinations`, by both names."""
+        """Return values of the pairs of models, in the order of `combinations`, as `{first:
+        {second: value}}`; each pair is there in both orders.
+        """
         pairs: _Pairs = {model: {} for model in self.ranks}
         names = combinations(self.ranks, 2)
         for (first, second), value in zip(names, values, strict=True):
@@ -107,7 +109,7 @@ class Statistics:
 
     @cached_property
     def nemenyi(self) -> _Pairs:
-        """The p-value of Nemenyi's test for each pair of models."""
+        """The p-value of Nemenyi's test for each pair of models, as `{model: {rival: p}}`."""
         distances = np.abs(
             [first - second for first, second in combinations(self.ranks.values(), 2)]
         )
@@ -117,7 +119,7 @@ class Statistics:
     @cached_property
     def wilcoxon(self) -> _Pairs:
         """The p-value of Wilcoxon's signed-rank test for each pair of models, after Holm's
-        correction.
+        correction, as `{model: {rival: p}}`.
         """
         pairs = combinations(self.ranks, 2)
         return self._label_pairs(
@@ -131,10 +133,13 @@ class Statistics:
 
     @cached_property
     def wins(self) -> _Pairs:
-        """The data sets on which a model wins, ties and loses against another: `5/1/2`."""
+        """The numbers of data sets on which a model wins, ties and loses against each rival, as
+        `{model: {rival: "5/1/2"}}`.
+        """
         return {model: self._wins_of(model) for model in self.ranks}
 
     def _wins_of(self, model: Any) -> dict[Any, str]:
+        """Return the wins, ties and losses of a model against each rival, such as `5/1/2`."""
         rivals = [rival for rival in self.ranks if rival != model]
         return {rival: self._wins_ties_losses(model, rival) for rival in rivals}
 
@@ -191,8 +196,8 @@ class Statistics:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """A line for each model: its rank, its wins, and the tests of its difference from the best
-        one.
+        """A line for each model, the best rank first, with the columns `columns`. Wins and tests
+        compare it with the best model; they are None for the best model itself.
         """
         lines = [self._line(model) for model in self.ranks]
         return pd.DataFrame(lines, columns=self.columns)
@@ -266,10 +271,11 @@ class Statistics:
 
 def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics]:
     """Return the comparison of the measured values of a table and, if there are enough, of the
-    published ones.
+    published ones, in this order.
 
     It uses the first metric of each data set, the default readings and the table's first selection.
-    There is none if fewer than two models were measured on the same two data sets.
+    Dummies, cited values and superfluous stand-ins are left out. The list is empty if fewer than
+    two models were measured on the same two data sets.
     """
     lines = summary[
         (summary["reading"] == "")
@@ -307,6 +313,8 @@ def _first_metric_scores(
 ) -> pd.DataFrame:
     """Return the first metric of each data set: a line for each data set, a column for each model,
     more is better.
+
+    `means`: the value for each (data set, model, metric).
     """
     values = {
         (dataset, model): -value if less_is_better(metric) else value
@@ -339,8 +347,8 @@ def rank_statistics(values: pd.DataFrame, source: str) -> Statistics:
 def draw_critical_differences(
     comparison: Statistics, title: str, form: str = "png"
 ) -> bytes:
-    """Return a picture of the average ranks; a bar joins models that do not differ by Nemenyi's
-    test.
+    """Return a picture of the average ranks as a file of the format `form`; a bar joins models that
+    do not differ by Nemenyi's test.
     """
     bars = list(comparison.cliques())
     n_models = len(comparison.ranks)
@@ -380,6 +388,8 @@ def _draw_rank_axis(axes: Any, n_models: int, bottom: float) -> None:
 def _draw_models(axes: Any, ranks: Mapping[Any, float], top: float) -> None:
     """Draw a line from the rank of each model to its name: the better half of the models on the
     left, from top to bottom, the rest on the right, from bottom to top.
+
+    `ranks`: the best model first. `top`: the height that the bars take.
     """
     n_models = len(ranks)
     half = math.ceil(n_models / 2)

@@ -96,6 +96,7 @@ class _Columns:
         return groups
 
     def __contains__(self, metric: str) -> bool:
+        """Return True if the cells have a column for a metric."""
         return metric in self._cells
 
     def values(self, metric: str) -> _Values:
@@ -267,7 +268,7 @@ def _compare_value(
 
 def _mean_text(values: _Values, endings: NDArray[Any], runs: NDArray[np.int64]) -> str:
     """Return the mean of cells with the deviation of their runs, and the number of those that did
-    not end ok.
+    not end ok, such as `0.93 ± 0.012 (3 timeout)`; only an ending if no cell ended ok.
     """
     bad = endings[endings != COMPLETE]
     n_bad = len(bad)
@@ -282,13 +283,16 @@ def _mean_text(values: _Values, endings: NDArray[Any], runs: NDArray[np.int64]) 
 
 
 def _deviation(means: _Values) -> float | None:
+    """Return the standard deviation of the means of runs; None for a single run."""
     return float(means.std(ddof=1)) if len(means) > 1 else None
 
 
 def _interval(
     values: _Values, runs: NDArray[np.int64], tolerance: Tolerance
 ) -> tuple[float, float]:
-    """Return the ends of the interval of a verdict; NaN if there are too few runs."""
+    """Return the ends of the interval for the published value around our mean; NaN if there are too
+    few runs.
+    """
     n_runs = len(set(runs.tolist()))
     if n_runs < FEWEST_RUNS:
         return np.nan, np.nan
@@ -306,11 +310,13 @@ def _pick(
     published: tuple[float, float],
     test_share: float,
 ) -> int | None:
-    """Return the row of values that is nearer to the print than every other row, by its number.
+    """Return the number of the row of `table` that is nearer to the print than every other row;
+    None if chance may have decided.
 
-    The draws are the runs, as for the verdicts. If there are too few, they are the folds, which
-    share training rows. Every number that rounds to the print must give the same answer;
-    `published` are the least and the greatest of these numbers.
+    `table` has a row for each value of the reading and a column for each cell. The draws are the
+    runs, as for the verdicts. If there are too few, they are the folds, which share training rows.
+    Every number that rounds to the print must give the same answer; `published` are the least and
+    the greatest of these numbers.
     """
     draws = np.array([run_means(row, runs) for row in table])
     share = 0.0
@@ -326,8 +332,10 @@ def _pick(
 def _index_of_nearest(
     draws: _Values, published: float, test_share: float
 ) -> int | None:
-    """Return the position of the draws significantly nearer to a published value than all others;
-    None if none are.
+    """Return the row of draws that is significantly nearer to a published value than all others;
+    None if none is.
+
+    `test_share`: the share of test rows, for the correction of the t-test; 0 for independent draws.
     """
     sides = np.sign(draws.mean(axis=1) - published)
     # With these signs, the mean over the draws is the distance of the mean, unlike the mean of
@@ -368,5 +376,6 @@ def reading_table(reading: Reading, lines: pd.DataFrame) -> pd.DataFrame:
 
 
 def _heading(value: str, reading: Reading) -> str:
+    """Return a value of a reading, followed by `(leaking)` if it leaks."""
     leaks = reading.values[value].leaks
     return f"{value} (leaking)" if leaks else value

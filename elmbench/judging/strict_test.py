@@ -38,7 +38,7 @@ def strict_tests(
     rows: Sequence[Row], means_of: Sequence[int]
 ) -> tuple[StrictTest, ...]:
     """Return the strict test of a metric for each number of runs that a published value may be a
-    mean over; none without a model of three runs or more.
+    mean over; none if no model has three runs.
 
     Reruns are simulated once for all tests.
     """
@@ -55,7 +55,9 @@ def strict_tests(
 
 
 def _test(rows: Sequence[Row], reruns: Sequence[_Reruns], mean_of: int) -> StrictTest:
-    """Return the strict test for one number of runs."""
+    """Return the strict test of rows if a published value is a mean over `mean_of` runs. `reruns`:
+    those of each row.
+    """
     outside = 0
     simulated = np.zeros(SIMULATIONS, dtype=np.int64)
     for row, reruns_of_row in zip(rows, reruns, strict=True):
@@ -71,7 +73,9 @@ def _test(rows: Sequence[Row], reruns: Sequence[_Reruns], mean_of: int) -> Stric
 
 
 def _number_outside(row: Row, draws: int) -> int:
-    """Return the number of published values outside of their intervals."""
+    """Return the number of published values of a row outside of their intervals if each is a mean
+    over `draws` runs.
+    """
     variances = (row.residuals**2).sum(axis=0)
     distances = np.abs(row.published - row.means)
     is_outside = _outside(distances, np.sqrt(variances), row, draws)
@@ -81,7 +85,10 @@ def _number_outside(row: Row, draws: int) -> int:
 def _outside(
     distances: Array, deviations: Array, row: Row, draws: int
 ) -> NDArray[np.bool_]:
-    """Return True for each distance that is larger than t s sqrt(1/M + 1/R), with the rounding."""
+    """Return True for each distance that is larger than t s sqrt(1/M + 1/R), with the rounding.
+
+    `distances`, `deviations`: arrays of shape (..., k) for the k models of the row. `draws`: M.
+    """
     quantiles = _quantiles(row.n_runs)
     relative_variances = 1 / draws + 1 / row.n_runs
     standard_errors = deviations * np.sqrt(relative_variances)
@@ -94,7 +101,7 @@ def _outside(
 
 
 def _quantiles(n_runs: NDArray[np.int64]) -> Array:
-    """Return the quantile of Student's t of each model by its number of runs."""
+    """Return the 97.5 % quantile of Student's t for each number of runs."""
     return np.array([t_quantile(n - 1, UPPER_END) for n in n_runs.tolist()])
 
 

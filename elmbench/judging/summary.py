@@ -68,7 +68,7 @@ def summary_lines(
     measured: MeasuredCells, *, published_only: bool = False
 ) -> list[SummaryLine]:
     """Return the lines of `summary.csv`, in their order; see `summarise`."""
-    lines = [*_measured_lines(measured, published_only), *_published_lines(measured)]
+    lines = [*_measured_lines(measured, published_only), *_unmeasured_lines(measured)]
     order = order_of(measured.resolved)
     return sorted(lines, key=lambda line: order(vars(line)))
 
@@ -93,7 +93,7 @@ def summary_frame(lines: Sequence[SummaryLine]) -> pd.DataFrame:
 def _measured_lines(
     measured: MeasuredCells, published_only: bool
 ) -> Iterator[SummaryLine]:
-    """Yield the lines of each group of cells."""
+    """Yield the lines of each group of cells; see `summarise` for `published_only`."""
     claimed = _claimed_metrics(measured.resolved) if published_only else None
     for group, endings in measured.endings.items():
         *_, reading = group
@@ -116,7 +116,9 @@ def _claimed_metrics(resolved: Resolved) -> set[str]:
 
 
 def _common_ending(group: Key, endings: set[str], measured: MeasuredCells) -> str:
-    """Return the ending of all cells of a group, or `incomplete`."""
+    """Return the ending that all cells of a group share; `incomplete` if they share none or folds
+    are missing.
+    """
     if len(endings) > 1:
         return "incomplete"
     (ending,) = endings
@@ -130,7 +132,9 @@ def _common_ending(group: Key, endings: set[str], measured: MeasuredCells) -> st
 def _group_lines(
     group: Key, ending: str, measured: MeasuredCells, claimed: Collection[str] | None
 ) -> Iterator[SummaryLine]:
-    """Yield the lines of a group, one for each of `_shown_measures`."""
+    """Yield the lines of a group, one for each of `_shown_measures`. A line that was computed
+    before is taken from `measured.summary_lines`.
+    """
     computed = measured.summary_lines
     for measure in _shown_measures(group, ending, measured, claimed):
         key = (group, measure)
@@ -171,7 +175,9 @@ def _has_value(group: Key, measure: Measure, measured: MeasuredCells) -> bool:
 def _line(
     group: Key, measure: Measure, ending: str, measured: MeasuredCells
 ) -> SummaryLine:
-    """Return the line of a measure of a group."""
+    """Return the line of a measure of a group: the mean over the cells, their deviation (of cells
+    or of run means, as the protocol says) and the verdict.
+    """
     resolved = measured.resolved
     dataset, model, select, reading = group
     published = resolved.published.get((dataset, model, measure.column))
@@ -217,9 +223,9 @@ def drop_stand_ins(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     return lines[~is_superfluous]
 
 
-def _published_lines(measured: MeasuredCells) -> list[SummaryLine]:
-    """Return a line for each cited value and each of a model that is never measured, on the data
-    sets shown.
+def _unmeasured_lines(measured: MeasuredCells) -> list[SummaryLine]:
+    """Return a line for each published value that is cited, or of a model that the suite never
+    measures, on the data sets that were run.
     """
     resolved = measured.resolved
     default = [group for group in measured.endings if group[-1] == ""]
@@ -297,7 +303,11 @@ def _columns_of_optimism(
 def _optimism_of(
     dataset: str, columns: Mapping[str, NDArray[Any]], resolved: Resolved
 ) -> dict[str, Any]:
-    """Return the metric and the numbers of a line of `optimism.csv`; empty if cells are missing."""
+    """Return the metric and the numbers of a line of `optimism.csv`; empty if cells are missing or
+    did not end ok.
+
+    `columns`: those of the cells of one model on one data set.
+    """
     metric = resolved.metric_of(dataset)
     if metric not in columns or (columns["status"] != COMPLETE).any():
         return {}

@@ -49,7 +49,7 @@ class PairedDifferences:
     half_widths: Array
 
     def select(self, chosen: Mask) -> PairedDifferences:
-        """Return the differences of some of the models."""
+        """Return the differences of the models for which `chosen` is True."""
         positions = np.ix_(chosen, chosen)
         return PairedDifferences(
             n_runs=self.n_runs[positions],
@@ -100,7 +100,7 @@ class Row:
     differences: PairedDifferences
 
     def select(self, chosen: Mask) -> Row:
-        """Return the row of some of its models."""
+        """Return the row of the models for which `chosen` is True."""
         return replace(
             self,
             models=tuple(
@@ -121,7 +121,9 @@ class Row:
 
     @property
     def clear_pairs(self) -> list[tuple[int, int]]:
-        """The pairs of models that the print separates by more than the margin."""
+        """The pairs of models that the print separates by more than the margin, as positions (i, j)
+        with i < j.
+        """
         pairs = combinations(range(len(self.models)), 2)
         return [(i, j) for i, j in pairs if self._prints_apart(i, j)]
 
@@ -139,13 +141,14 @@ class Row:
         ]
 
     def with_published(self, published: Array) -> Row:
-        """Return the row with different published values."""
+        """Return the row with different published values and their margins."""
         return replace(
             self, published=published, margins=_margins(self.unit, published)
         )
 
 
 def _margins(unit: Unit, published: Array) -> Array:
+    """Return the margin of each published value."""
     return np.array([unit.margin_of(value) for value in published.tolist()])
 
 
@@ -243,7 +246,9 @@ def _means_by_run(values: Sequence[ComparedValue]) -> Array:
 
 def _residuals(run_means: Array) -> Array:
     """Return the residuals of the runs of each model, scaled so that their squares sum to the
-    variance of a run.
+    variance of a run; 0 for a missing run.
+
+    `run_means`: of shape (runs, k), NaN for a missing run.
     """
     n_runs = np.sum(~np.isnan(run_means), axis=0)
     centred = run_means - np.nanmean(run_means, axis=0)
@@ -252,7 +257,9 @@ def _residuals(run_means: Array) -> Array:
 
 
 def _paired_differences(run_means: Array) -> PairedDifferences:
-    """Return the differences of each two models over their common runs."""
+    """Return the differences of each two models over their common runs. `run_means`: of shape
+    (runs, k), NaN for a missing run.
+    """
     differences = run_means[:, :, np.newaxis] - run_means[:, np.newaxis, :]
     n_runs = np.sum(~np.isnan(differences), axis=0)
     degrees = np.maximum(n_runs - 1, 1)
@@ -310,7 +317,9 @@ _NO_INTERVAL = Interval(np.nan, np.nan, np.nan)
 
 
 def _interval(estimate: float, simulated: Array) -> Interval:
-    """Return the interval of an estimate from its simulated values."""
+    """Return the interval of an estimate from its simulated values; its ends enclose the estimate,
+    and are NaN if a simulated value is.
+    """
     if np.isnan(simulated).any():
         return Interval(estimate, low=np.nan, high=np.nan)
     low, high = np.quantile(simulated, _ENDS, method="inverted_cdf").tolist()
@@ -406,14 +415,17 @@ class Order:
 
     @property
     def same(self) -> int:
+        """The number of pairs on a data set that our runs put in the printed order."""
         return sum(pair.same for pair in self.pairs)
 
     @property
     def opposite(self) -> int:
+        """The number of pairs on a data set that our runs put in the opposite order."""
         return sum(pair.opposite for pair in self.pairs)
 
     @property
     def unseparated(self) -> int:
+        """The number of pairs on a data set that our runs do not separate."""
         return sum(pair.unseparated for pair in self.pairs)
 
     @property
@@ -423,8 +435,8 @@ class Order:
 
     @property
     def by_model(self) -> dict[str, tuple[int, int]]:
-        """For each model, the pairs on a data set that are in the same order, and in either order,
-        as far as our runs separate them.
+        """For each model, two numbers of pairs on a data set: those in the printed order, and all
+        that our runs separate.
         """
         same: Counter[str] = Counter()
         decided: Counter[str] = Counter()
@@ -456,7 +468,9 @@ _RowPairs = tuple[Row, list[tuple[int, int]]]
 
 
 def _order_of(chosen: Sequence[_RowPairs]) -> Order:
-    """Return the order of some pairs of models on each data set."""
+    """Return the order of some pairs of models on each data set, with the share of pairs whose
+    means are in the printed order.
+    """
     return Order(pairs=_pair_orders(chosen), share=_share_of_same(chosen))
 
 
@@ -471,6 +485,7 @@ class _ComparedPair(NamedTuple):
 
 
 def _pair_orders(chosen: Sequence[_RowPairs]) -> tuple[PairOrder, ...]:
+    """Return the order of each two models over all data sets that have them as a pair."""
     compared = [
         _ComparedPair(
             models=(row.models[i], row.models[j]),
@@ -486,7 +501,9 @@ def _pair_orders(chosen: Sequence[_RowPairs]) -> tuple[PairOrder, ...]:
 
 
 def _share_of_same(chosen: Sequence[_RowPairs]) -> Interval:
-    """Return the share of pairs on a data set whose means are in the printed order."""
+    """Return the share of pairs on a data set whose means are in the printed order; NaN without a
+    pair.
+    """
     differences = []
     simulated = []
     for row, pairs in chosen:
@@ -524,7 +541,7 @@ def _are_positive(numbers: Array) -> Array:
 
 
 def _pair_order(pairs: Sequence[_ComparedPair]) -> PairOrder:
-    """Return the order of two models on all data sets."""
+    """Return the order of two models. `pairs`: the same two models on each data set."""
     separated = [pair for pair in pairs if pair.is_separated]
     opposite_on = tuple(pair.dataset for pair in separated if not pair.is_same)
     return PairOrder(
@@ -584,4 +601,5 @@ def compare_differences(rows: Sequence[Row]) -> Interval:
 
 
 def _centred(errors: Array) -> Array:
+    """Return errors of shape (simulations, k) minus the mean of each simulation."""
     return errors - errors.mean(axis=1, keepdims=True)

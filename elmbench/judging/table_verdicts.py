@@ -176,6 +176,7 @@ class TableVerdict:
 
 
 def _order_record(order: Order) -> dict[str, Any]:
+    """Return an order for JSON."""
     return {
         "pairs": order.n,
         "same": order.same,
@@ -186,6 +187,7 @@ def _order_record(order: Order) -> dict[str, Any]:
 
 
 def _record(interval: Interval) -> dict[str, float | None]:
+    """Return an interval for JSON, None in place of NaN and infinity."""
     return {
         "estimate": _number(interval.estimate),
         "low": _number(interval.low),
@@ -194,6 +196,7 @@ def _record(interval: Interval) -> dict[str, float | None]:
 
 
 def _number(value: float) -> float | None:
+    """Return a number for JSON, None in place of NaN and infinity."""
     return value if math.isfinite(value) else None
 
 
@@ -235,6 +238,9 @@ def main_verdict(
 def _judge_metric(
     metric: str, compared: Sequence[ComparedValue], means_of: Sequence[int]
 ) -> TableVerdict:
+    """Return the verdict on a metric from its compared values, with the profiles that they come
+    from.
+    """
     used = {value.profile for value in compared}
     return replace(
         judge_measures(metric, rows_of(compared), means_of),
@@ -283,7 +289,9 @@ def _undecided_instead(verdict: MeasureVerdict) -> MeasureVerdict:
 
 
 def values_state(rows: Sequence[Row]) -> State:
-    """Return `holds` if the interval of the median distance ends within one margin."""
+    """Return `holds` if the interval of the median distance ends within one margin, `does not hold`
+    if it begins beyond one margin, else `undecided`.
+    """
     interval = compare_values(rows).margins
     if math.isnan(interval.low):
         return "undecided"
@@ -293,9 +301,11 @@ def values_state(rows: Sequence[Row]) -> State:
 
 
 def order_state(rows: Sequence[Row]) -> State:
-    """Return `holds` if no two models are reversed, and the order of most of them is known.
+    """Return `does not hold` if two models are reversed, `holds` if the order of more than half of
+    the pairs is kept, else `undecided`.
 
-    The pairs are those that the print separates by more than the margin.
+    The pairs are those that the print separates by more than the margin; without any, the state is
+    `nothing to compare`.
     """
     pairs = compare_pairs(rows)
     if not pairs:
@@ -307,7 +317,9 @@ def order_state(rows: Sequence[Row]) -> State:
 
 
 def differences_state(rows: Sequence[Row]) -> State:
-    """Return `holds` if the interval of the slope lies within `SAME_SIZE`."""
+    """Return `holds` if the interval of the slope lies within `SAME_SIZE`, `does not hold` if it
+    lies outside, else `undecided`; `nothing to compare` if there is no slope.
+    """
     slope = compare_differences(rows)
     low, high = SAME_SIZE
     if math.isnan(slope.estimate):
@@ -325,7 +337,12 @@ def differences_state(rows: Sequence[Row]) -> State:
 def _robust(
     rows: Sequence[Row], state_of: Callable[[Sequence[Row]], State]
 ) -> MeasureVerdict:
-    """Return the verdict on a measure, which no single model and no single data set decides."""
+    """Return the verdict on a measure, checked by leaving out each model and each data set.
+
+    A measure that holds becomes `undecided` if it would not hold without one of them (`rests_on`).
+    A measure that fails holds with an exception if it holds without one of them, unless the table
+    has too few.
+    """
     state = state_of(rows)
     if state in ("undecided", "nothing to compare"):
         return MeasureVerdict(state)
@@ -389,11 +406,16 @@ def judge_order(rows: Sequence[Row]) -> MeasureVerdict:
 
 
 def _reversed_pairs(rows: Sequence[Row]) -> list[PairOrder]:
+    """Return the pairs of models that are in the opposite order on more data sets than in the
+    printed one.
+    """
     return [pair for pair in compare_pairs(rows) if pair.is_reversed]
 
 
 def _are_many_opposite(rows: Sequence[Row]) -> bool:
-    """Return True if too many of the pairs on a data set that our runs separate are opposite."""
+    """Return True if more than `MOST_EXCEPTIONS` of the pairs on a data set that our runs separate
+    are in the opposite order.
+    """
     pairs = compare_pairs(rows)
     opposite = sum(pair.opposite for pair in pairs)
     separated = opposite + sum(pair.same for pair in pairs)
@@ -401,8 +423,8 @@ def _are_many_opposite(rows: Sequence[Row]) -> bool:
 
 
 def _names_of_reversed(rows: Sequence[Row], models: Sequence[str]) -> list[str]:
-    """Return an exception for each reversed model, with the data set if it has the opposite order
-    on only one.
+    """Return the name of an exception for each of `models`, such as `ELM`, `ELM and SVM` for its
+    only pair, or `ELM on wine` if it has the opposite order on one data set only.
     """
     pairs = [pair for pair in compare_pairs(rows) if pair.opposite]
     names = []
@@ -414,8 +436,9 @@ def _names_of_reversed(rows: Sequence[Row], models: Sequence[str]) -> list[str]:
 
 
 def _opposite_on_datasets(rows: Sequence[Row]) -> list[str]:
-    """Return an exception for each data set on which some models have the opposite order: the
-    fewest models without which none have, or the data set if they are more than half of its models.
+    """Return the names of exceptions on single data sets, such as `ELM on wine`: the fewest models
+    without which no pair is opposite there, or only `wine` if they are more than half of its
+    models.
     """
     names = []
     for dataset, rows_of_dataset in _rows_by_dataset(rows).items():
@@ -432,7 +455,9 @@ def _opposite_on_datasets(rows: Sequence[Row]) -> list[str]:
 def _pairs_by_model(
     pairs: Sequence[PairOrder], models: Sequence[str]
 ) -> dict[str, list[PairOrder]]:
-    """Return the pairs of each of some models, without the pairs of the earlier ones."""
+    """Return the pairs of each of `models`; a pair of two of them is listed for the first
+    one only.
+    """
     by_model: dict[str, list[PairOrder]] = {}
     rest = list(pairs)
     for model in models:
@@ -442,14 +467,14 @@ def _pairs_by_model(
 
 
 def _model_or_pair(model: str, pairs: Sequence[PairOrder]) -> str:
-    """Return the name of a model with several pairs, or both names of its only pair."""
+    """Return the name of a model, or both names of its pair (`ELM and SVM`) if it has only one."""
     return " and ".join(pairs[0].models) if len(pairs) == 1 else model
 
 
 def _fewest_models(rows: Sequence[Row], pairs: Sequence[PairOrder]) -> list[str]:
-    """Return the fewest models, found greedily, without which none of some pairs are left.
+    """Return the fewest models, chosen greedily, that have a part in all of some pairs.
 
-    Of two models with as many pairs, it is the one whose values are further from the print.
+    Of two models with as many pairs, it takes the one whose values are further from the print.
     """
     if not pairs:
         return []
@@ -502,7 +527,7 @@ def without_models(rows: Sequence[Row], models: Sequence[str]) -> list[Row]:
 
 
 def _rows_by_model(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return the rows of each model alone."""
+    """Return, for each model, the rows that have it, with this model alone."""
     models = dict.fromkeys(model for row in rows for model in row.models)
     return {
         model: [
@@ -515,4 +540,5 @@ def _rows_by_model(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def _rows_by_dataset(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return the rows of each data set, with all of their models."""
     return group_by(rows, lambda row: row.dataset)

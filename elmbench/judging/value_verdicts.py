@@ -107,7 +107,9 @@ class Judgement(NamedTuple):
 
 
 def judge(draws: Draws, published: float, tolerance: Tolerance) -> Judgement:
-    """Return the verdict on a published value that is comparable with our runs."""
+    """Return the verdict on a published value that is comparable with our runs: `exact`,
+    `reproduced`, `consistent`, `close`, `differs` or `too few runs`.
+    """
     if draws.is_fixed:
         return _judge_fixed(draws, published, tolerance)
     if draws.runs < FEWEST_RUNS:
@@ -129,20 +131,24 @@ def judge(draws: Draws, published: float, tolerance: Tolerance) -> Judgement:
 def _possible_ends(
     mean: float, half_width: float, tolerance: Tolerance
 ) -> tuple[float, float]:
-    """Return the ends of an interval, within the range of the metric."""
+    """Return the ends (low, high) of an interval around a mean, cut to the range of the metric."""
     low = max(mean - half_width, tolerance.least)
     high = min(mean + half_width, tolerance.greatest)
     return low, high
 
 
 def _verdict_outside(distance: float, tolerance: Tolerance) -> str:
-    """Return the verdict on a published value that is not ours."""
+    """Return the verdict on a published value outside of our interval: `close` if its distance is
+    within the margin, else `differs`.
+    """
     is_close = distance <= (tolerance.margin + tolerance.rounding) * (1 + 1e-9)
     return "close" if is_close else "differs"
 
 
 def _judge_fixed(draws: Draws, published: float, tolerance: Tolerance) -> Judgement:
-    """Return the verdict on a published value in which nothing is random."""
+    """Return the verdict on a published value in which nothing is random: `exact`, `close` or
+    `differs`.
+    """
     half_width = draws.least_half_width + tolerance.rounding
     half_width *= 1 + 1e-9
     low, high = _possible_ends(draws.mean, half_width, tolerance)
@@ -158,7 +164,7 @@ def _judge_fixed(draws: Draws, published: float, tolerance: Tolerance) -> Judgem
 
 
 def _rows_off(excess: float, draws: Draws) -> int | None:
-    """Return the fewest test rows whose change moves a mean by so much; None if rows differ in
+    """Return the fewest test rows whose change moves a mean by `excess`; None if rows differ in
     weight.
     """
     return None if draws.row_weight is None else math.ceil(excess / draws.row_weight)
@@ -180,8 +186,10 @@ def runs_to_tell(draws: Draws, tolerance: Tolerance) -> int | None:
 
 
 def run_means(values: ArrayLike, runs: ArrayLike) -> NDArray[np.float64]:
-    """Return the mean of each run, from the values of the cells (NaN if missing) and the numbers of
-    their runs.
+    """Return the mean of each run, in the order of the runs, from the values of the cells (NaN if
+    missing) and the numbers of their runs.
+
+    A run without a value is left out.
     """
     # pandas groups as well, but takes half a millisecond a call, and a table makes hundreds.
     cells = zip(
