@@ -36,8 +36,10 @@ if TYPE_CHECKING:
 
 
 class _Group(CommandGroup):
+    """The group of all commands."""
+
     def invoke(self, ctx: Any) -> Any:
-        """Run a command, and report errors of its options in the words of the suite."""
+        """Run a command; reword the message of a typer.BadParameter before it is raised again."""
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
@@ -87,7 +89,10 @@ _SIGNS = dict(zip("✓∈≈✗∥–”†", '=e~x|-"+', strict=True)) | {"±":
 
 
 def _replace_signs(error: UnicodeError) -> tuple[str, int]:
-    """Replace the characters that an encoding lacks, as a handler of its errors."""
+    """Return the replacement of the characters that an encoding lacks, and where they end.
+
+    A handler of encoding errors: `_SIGNS` has the replacements; other characters become `?`.
+    """
     assert isinstance(error, UnicodeEncodeError)
     characters = error.object[error.start : error.end]
     return "".join(_SIGNS.get(character, "?") for character in characters), error.end
@@ -97,6 +102,7 @@ codecs.register_error("signs", _replace_signs)
 
 
 def _version(value: bool) -> None:
+    """Print the version and exit if the option --version is given."""
     if value:
         typer.echo(f"elmbench {elmbench.__version__}")
         raise typer.Exit
@@ -213,8 +219,10 @@ def _find_project() -> Project | None:
 def hoist(
     arguments: list[str], parameters: Iterable[Any]
 ) -> tuple[list[str], list[str]]:
-    """Return the arguments that are options of the whole app, declared in `parameters`, and the
-    other arguments.
+    """Split arguments into the options of the whole app, with their values, and the others.
+
+    `parameters`: the declared options of the whole app. Arguments after `--` are among the others.
+    If the last option lacks its value, return it as the only other argument.
     """
     takes_value = {
         name: not option.is_flag for option in parameters for name in option.opts
@@ -241,7 +249,10 @@ def hoist(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the app; on an error that the user can act on, print a few lines and exit with code 2."""
+    """Run the app; on an error that the user can act on, print a message and exit.
+
+    `arguments`: by default, those of the process. The exit code is that of the error, 2 as a rule.
+    """
     arguments = sys.argv[1:] if arguments is None else arguments
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -266,7 +277,9 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _run(command: Any, words: list[str]) -> None:
-    """Run a command, and print the message of an error that the user can act on."""
+    """Run a command with the arguments `words`; on ElmbenchError or OSError, print the message, with
+    --debug also the traceback, and exit with the error's code. A closed pipe exits with code 1.
+    """
     try:
         try:
             command(args=words, prog_name="elmbench")

@@ -15,7 +15,9 @@ def check_text(parts: Iterable[Block]) -> RenderableType:
 
 
 def _renderables(parts: Iterable[Block]) -> Iterator[RenderableType]:
-    """Yield each paragraph, and each table in blocks of the terminal's width."""
+    """Yield each paragraph as a text, and each table as one or more tables of the terminal's
+    width.
+    """
     for part in parts:
         if part.rows:
             yield from blocks(part.headings, part.rows, state.width, part.n_labels)

@@ -39,8 +39,10 @@ def format_table(
     picture: Path | None = None,
     resolved: Resolved | None = None,
 ) -> str:
-    """Return a table as `csv` (the lines of `frame`) or in another format of
-    `elmbench.report.writers`.
+    """Return the text of a table in a format.
+
+    `form`: "csv", which writes `frame` and nothing else, or a key of `FORMATS`, whose writer takes
+    the other arguments.
     """
     if form == "csv":
         return csv(frame)
@@ -50,7 +52,10 @@ def format_table(
 def show_statistics(
     results: Results, diagram: Path | None = None, form: str = "text"
 ) -> None:
-    """Print the comparison of the models over the data sets, and draw its first diagram.
+    """Print the comparisons of the models over the data sets.
+
+    `diagram`: a file for the critical differences of the first comparison; by default, none is
+    drawn. `form`: "text" or a format of `format_table`; --json overrides it.
 
     Raises ElmbenchError if there are no two models on the same two data sets.
     """
@@ -103,7 +108,9 @@ def _nothing_to_compare(resolved: Resolved) -> ElmbenchError:
 def _write_statistics(
     comparisons: Sequence[Statistics], results: Results, form: str
 ) -> None:
-    """Print comparisons of the models in another format than text."""
+    """Print comparisons of the models as one table in a format of `format_table`, with a section
+    and a note for each comparison.
+    """
     names = comparisons[0].columns
     columns = tuple(Column(name, name, numeric=name != "model") for name in names)
     sections = []
@@ -127,7 +134,12 @@ def _write_statistics(
 
 
 def baseline_text(outcomes: Mapping[str, Mapping[str, Any]]) -> RenderableType:
-    """Return the number of compared cells of each table, and the first cells that differ."""
+    """Return a table of the numbers of compared and differing cells, and a line for each of the
+    first `_SHOWN` differences of a table.
+
+    `outcomes`: the result of `check_baselines`: by table id, `compared` (a number) and
+    `differences` (mappings with cell, column, value, baseline and allowed).
+    """
     rows = [
         (name, check["compared"], len(check["differences"]))
         for name, check in outcomes.items()
@@ -148,7 +160,7 @@ def baseline_text(outcomes: Mapping[str, Mapping[str, Any]]) -> RenderableType:
 
 
 def findings_text(checked: Sequence[CheckedPrint]) -> RenderableType:
-    """Return each finding on the print of tables, and their number."""
+    """Return a line for each finding on the print of tables, and a sentence with their number."""
     parts: list[RenderableType] = []
     for table in checked:
         for finding in table.findings:

@@ -249,12 +249,12 @@ class _Outputs(NamedTuple):
     page: Path | None
 
     def by_option(self) -> list[tuple[str, Path]]:
-        """Return each file after the option that names it."""
+        """Return the option and the path of each file that is named, such as ("--save", path)."""
         paths = {"--save": self.model, "--html": self.page}
         return [(option, path) for option, path in paths.items() if path]
 
     def paths(self) -> list[Path]:
-        """Return the files."""
+        """Return the paths of the files that are named."""
         return [path for _, path in self.by_option()]
 
     def check(self, data: list[str], test: str, models: Iterable[str]) -> None:
@@ -293,7 +293,11 @@ class _Outputs(NamedTuple):
 def _plan(
     request: ComparisonRequest, options: RunOptions, executor: Executor, *, budget: str
 ) -> PreparedRun:
-    """Return the plan of a comparison; with a budget, first compute the work that fits it."""
+    """Return the plan of a comparison.
+
+    `budget`: a duration, or empty for none. With a budget, first compute the work that fits it, and
+    return the plan of this part.
+    """
     if not budget:
         from elmbench.comparison.request import prepare_comparison
 
@@ -359,7 +363,9 @@ def _next_step(results: Results, command: str) -> list[str]:
 
 
 def _conclusion(results: Results) -> list[str]:
-    """Return the best model of each data set, and the models not distinguishable from it."""
+    """Return a sentence for each data set: its best model, and the models not distinguishable from
+    it. It begins with the name of the data set only if there are several.
+    """
     from elmbench.tables.result_table import CONCLUSION
 
     notes = [note.text for note in results.table.notes if note.kind in CONCLUSION]
@@ -369,7 +375,9 @@ def _conclusion(results: Results) -> list[str]:
 
 
 def _save_best(prepared: PreparedRun, results: Results, path: Path) -> None:
-    """Write the best model, and say what it is and how to use it."""
+    """Fit the best model to all rows but the held-out ones and write it; print what it is and how
+    to use it.
+    """
     from elmbench.comparison.final_model import save_best
     from elmbench.comparison.saved_models import is_safe
 
@@ -393,8 +401,8 @@ def _save_best(prepared: PreparedRun, results: Results, path: Path) -> None:
 
 
 def _write_page(prepared: PreparedRun, results: Results, path: Path) -> None:
-    """Compute the permutation importance of the best models, with live progress, and write the
-    page.
+    """Compute the permutation importance for the best model of each data set, with live progress,
+    and write the page to `path`.
     """
     from elmbench.comparison.html_page import (
         plan_importance,

@@ -21,7 +21,7 @@ LOOK_AROUND = "Look around"
 
 
 def _options_of(group: str) -> Callable[..., Any]:
-    """Return a function that declares an option of a group."""
+    """Return `typer.Option` with the group that the help lists the option in."""
     return partial(typer.Option, rich_help_panel=group)
 
 
@@ -99,7 +99,9 @@ class App(typer.Typer):
 
 
 def _parameter_lines(parameters: Iterable[Any], ctx: Any) -> dict[str, Lines]:
-    """Return the name and the description of each argument and option, by group."""
+    """Return the (name, description) of each argument and option by the heading of its group; not
+    of --help.
+    """
     groups: dict[str, Lines] = {}
     for parameter in parameters:
         record = parameter.get_help_record(ctx)
@@ -117,6 +119,7 @@ def _parameter_lines(parameters: Iterable[Any], ctx: Any) -> dict[str, Lines]:
 
 
 def _argument_name(argument: Any) -> str:
+    """Return the placeholder of an argument, or else its name in capitals."""
     return str(argument.metavar or argument.name.upper())
 
 
@@ -129,7 +132,7 @@ def _usage_of(argument: Any) -> str:
 
 
 def _group_of(item: Any, default: str) -> str:
-    """Return the group of a command, argument or option."""
+    """Return the group of a command, argument or option; `default` if it names none."""
     # The option --help has no such attribute.
     group = getattr(item, "rich_help_panel", None)
     return group if isinstance(group, str) else default
@@ -150,8 +153,8 @@ def _write_groups(groups: Mapping[str, Lines], formatter: Any) -> None:
 
 
 def set_placeholders(command: Any) -> None:
-    """Give the options of a command and of its own commands placeholders such as FILE, NAME and N,
-    unless they have one.
+    """Set the missing placeholders of option values, such as FILE, NAME and N, of a command and of
+    its subcommands, in place.
     """
     for option in _without_placeholder(command.params):
         annotation = option.type_descriptor.annotation

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class State:
-    """The options of the whole app.
+    """The options of the whole app, and the output that follows them.
 
     Attributes
     ----------
@@ -85,7 +85,9 @@ class State:
 
     @property
     def import_dir(self) -> str | None:
-        """The folder that data files are imported into, which need not exist."""
+        """The folder that data files are imported into, which need not exist: the named one, or
+        else that of the project; None if there is neither.
+        """
         if (
             self.named_data_dir is not None
             or self.project is None
@@ -121,12 +123,12 @@ class State:
 
     @property
     def silent(self) -> bool:
-        """True if nothing but results and errors is printed."""
+        """True with --quiet or --json: only results and errors are printed."""
         return self.quiet or self.as_json
 
     def complete(self, text: str) -> str:
-        """Return text whose commands have the options that were typed, so that they work when
-        pasted.
+        """Return a text with the typed options (`typed`) in each command that it quotes, after the
+        word `elmbench`, so that the command works when pasted.
         """
         if "--plugin" in self.typed or self.project is not None:
             # Stored commands have only the names of the files.
@@ -181,7 +183,9 @@ state = State()
 
 
 def split_words(texts: list[str] | None) -> tuple[str, ...]:
-    """Return the values of an option, each once; it may be repeated, and commas separate values."""
+    """Return the values of a repeatable option, each once; commas outside of brackets separate
+    values.
+    """
     # The options of generated data have commas of their own: sparse-10k[density=0.6,rows=500].
     words = (
         word.strip()
@@ -192,7 +196,10 @@ def split_words(texts: list[str] | None) -> tuple[str, ...]:
 
 
 def _completion(address: str) -> Callable[[str], Iterator[str]]:
-    """Return a callback that yields the names that begin with the given text."""
+    """Return a callback that yields the names that begin with the given text.
+
+    `address`: `module:function` of the function that returns all names.
+    """
 
     def complete(incomplete: str) -> Iterator[str]:
         return (name for name in load_object(address)() if name.startswith(incomplete))

@@ -96,7 +96,9 @@ class CommandProgress:
         print(f"{n_cells} in {duration(seconds)}: {text}", file=sys.stderr)
 
     def on_event(self, event: Event) -> None:
-        """Update the display at the start or end of a task."""
+        """Update the display at the start or end of a task; for an event of kind "no-workers",
+        print once that the scheduler has no worker.
+        """
         if event.kind == "no-workers":
             self._report_no_workers()
             return
@@ -110,7 +112,7 @@ class CommandProgress:
             self._show(event.task, now)
 
     def _report_no_workers(self) -> None:
-        """Report once that the scheduler has no worker."""
+        """Print that the scheduler has no worker, the first time only."""
         if self._is_without_workers or self.quiet:
             return
         self._is_without_workers = True
@@ -132,7 +134,9 @@ class CommandProgress:
         self._bar.advance(self._task, event.kind == "end")
 
     def _show(self, task: Task, now: float) -> None:
-        """Show the number of cells, the time and the task that has just started or ended."""
+        """Show the number of ended cells, the times spent and left, and the table; the bar also
+        shows `task`, which has just started or ended.
+        """
         n_ended = f"{self.endings.total()}/{len(self.cells)} cells"
         spent = duration(now - self._start_time)
         table = self._table.get(task.key, "")
@@ -150,7 +154,9 @@ class CommandProgress:
             self._next_text = now + 10 * (time.monotonic() - now)
 
     def _time_left(self, now: float) -> str:
-        """Return the estimated time left in words."""
+        """Return the estimated time left in words: "about", "at least" if some durations are
+        unknown, or "time left unknown".
+        """
         running = {key: now - start_time for key, start_time in self._running.items()}
         seconds, is_complete = self.estimates.remaining(
             self._waiting, running, self.executor.workers
@@ -166,10 +172,10 @@ class CommandProgress:
 
 @contextmanager
 def show_tables(passes: int = 1) -> Iterator[Watch]:
-    """Show on a terminal one bar over all tasks of a command on tables, with the time left.
+    """Show one bar with the time left while a command goes through tables, on a terminal only.
 
-    The first call of the value has all tables. A command goes through them at most `passes` times,
-    so the bar is never full before the tasks are done.
+    The context manager returns a function that yields the tables that it is given and advances the
+    bar after each. The command calls it first with all tables, and at most `passes` times.
     """
     from rich.progress import (
         BarColumn,
@@ -205,7 +211,9 @@ def show_tables(passes: int = 1) -> Iterator[Watch]:
 
 
 def show_reading(data: Iterable[UserData]) -> Iterator[UserData]:
-    """Yield a user's data, and show that they are read meanwhile."""
+    """Yield each of a user's data, and show that it is being read until the next one is asked
+    for.
+    """
     for one in data:
         with show_wait(f"reading {one.title or one.location}{size_of(one.location)}"):
             yield one
@@ -223,8 +231,8 @@ def size_of(location: str | Path) -> str:
 
 @contextmanager
 def show_wait(text: str) -> Iterator[None]:
-    """Show what takes its time: on a terminal as long as it does, elsewhere by one line after some
-    seconds.
+    """Show `text` while the block runs: on a terminal all the time, elsewhere as one line after
+    `_LINE_EVERY` seconds; never with --quiet or --json.
     """
     from rich.text import Text
 
@@ -248,7 +256,7 @@ def show_wait(text: str) -> Iterator[None]:
 
 
 def duration(seconds: float) -> str:
-    """Return a duration in words."""
+    """Return a duration in seconds, minutes or hours, such as "12 s", "5 min" or "2.5 h"."""
     if seconds < 90:
         return f"{math.ceil(seconds)} s"
     if seconds < 5400:

@@ -21,8 +21,11 @@ from elmbench.specs.protocol import Outer, Scale, Splitter
 
 
 def plan_table(lines: list[dict[str, Any]]) -> RichTable:
-    """Return the plan of a run: a line for each data set and model, or for each table if there are
+    """Return the plan of a run: a row for each data set and model, or for each table if there are
     several.
+
+    `lines`: the entries of `PreparedRun.cost_by_entry` as dicts: experiment, dataset, model, cells,
+    to_run, fits, unavailable and seconds (None if unknown).
     """
     several_tables = len({line["experiment"] for line in lines}) > 1
     keys = ["experiment"] if several_tables else ["dataset", "model"]
@@ -36,7 +39,9 @@ def plan_table(lines: list[dict[str, Any]]) -> RichTable:
 
 
 def _plan_row(keys: Sequence[str], lines: Sequence[dict[str, Any]]) -> list[Any]:
-    """Return a row of the plan: the sums of some of its lines, which agree in the keys."""
+    """Return a row of the plan: the values of `keys`, which all `lines` share, then the sums of
+    cells, cells to run, fits and seconds.
+    """
     n_cells = sum(line["cells"] for line in lines)
     n_unavailable = sum(line["unavailable"] for line in lines)
     return [
@@ -51,7 +56,10 @@ def _plan_row(keys: Sequence[str], lines: Sequence[dict[str, Any]]) -> list[Any]
 
 
 def _estimate(seconds: Sequence[float | None]) -> str:
-    """Return the sum of durations in words; the durations that are unknown are None."""
+    """Return the sum of durations in words; None is an unknown duration.
+
+    If some are unknown, the sum follows ">", or is "unknown" if the others are zero.
+    """
     total = duration(sum(filter(None, seconds)))
     if None not in seconds:
         return total
@@ -63,14 +71,18 @@ _MOST_MISSING = 2
 
 
 def _recorded_time(seconds: float | None) -> str:
-    """Return the duration of an earlier run in words; one below a second may be zero in a file."""
+    """Return the duration of an earlier run in words; a dash for None, "< 1 s" below a second."""
     if seconds is None:
         return "–"
     return "< 1 s" if seconds < 1 else duration(seconds)
 
 
 def experiments_text(lines: Sequence[Mapping[str, Any]]) -> RichTable:
-    """Return the tables with their missing data sets, durations and verdicts."""
+    """Return the list of experiments: a row for each, with its data, duration and verdict.
+
+    `lines`: mappings with id, title ("LABEL: TITLE"), data sets, missing data sets (lists of
+    names), seconds (None if unknown) and verdict (empty if there is none).
+    """
     rows = [
         (
             line["id"],
@@ -88,7 +100,7 @@ def experiments_text(lines: Sequence[Mapping[str, Any]]) -> RichTable:
 
 
 def _title_text(title: str, missing: Sequence[str]) -> Text:
-    """Return the title of a table; a second line names missing data sets."""
+    """Return the title of a table; a second line names at most `_MOST_MISSING` missing data sets."""
     text = Text(title)
     if missing:
         names = ", ".join(missing[:_MOST_MISSING])
@@ -100,7 +112,10 @@ def _title_text(title: str, missing: Sequence[str]) -> Text:
 
 
 def _presence(line: Mapping[str, Any]) -> str:
-    """Return in a word whether the data sets of a table are present."""
+    """Return "yes", "some" or "no": the data sets of a table that are present.
+
+    `line`: see `experiments_text`.
+    """
     n_missing = len(line["missing data sets"])
     if not n_missing:
         return "yes"
@@ -156,7 +171,9 @@ def paper_text(paper: Paper, tables: Sequence[ExperimentFile]) -> RenderableType
 
 
 def _facts(file: ExperimentFile) -> list[tuple[str, str]]:
-    """Return the name and the value of each setting of an experiment file."""
+    """Return the name and the text of each setting of an experiment file: paper, data, protocol,
+    profiles, the command that estimates the duration, and file.
+    """
     paper = file.paper
     spec = file.spec
     datasets = ", ".join(spec.datasets)
@@ -175,7 +192,9 @@ def _facts(file: ExperimentFile) -> list[tuple[str, str]]:
 
 
 def _protocol_facts(file: ExperimentFile) -> list[tuple[str, str]]:
-    """Return the name and the value of each setting of a protocol."""
+    """Return the name and the text of each setting of a protocol: splits, selection, scaling,
+    order, grids and readings. Inner splits and selection are left out if the file names no inner splits.
+    """
     spec = file.spec
     protocol = spec.protocol
     inputs = "; ".join(
@@ -233,7 +252,9 @@ def _outer_splits(outer: Outer) -> str:
 
 
 def _models_table(models: Mapping[str, ModelColumn], grids: SearchGrid) -> RichTable:
-    """Return the columns of a table with their models; what no model has is left out."""
+    """Return a row for each column of a table: its model, searched and fixed hyperparameters, and
+    more. A heading whose entries are all empty is left out.
+    """
     headings = (
         "column",
         "model",
@@ -267,8 +288,8 @@ def _models_table(models: Mapping[str, ModelColumn], grids: SearchGrid) -> RichT
 
 
 def _searched(column: ModelColumn, grids: SearchGrid) -> str:
-    """Return the searched hyperparameters of a column, with values that differ from the grids of
-    the table.
+    """Return the searched hyperparameters of a column, such as "C, gamma in 1, 2": values follow
+    only if they differ from `grids`, those of the table.
     """
     parts = [
         name if values == grids.values.get(name) else f"{name} in {_values(values)}"
@@ -278,7 +299,7 @@ def _searched(column: ModelColumn, grids: SearchGrid) -> str:
 
 
 def _parameters(params: Mapping[str, Any]) -> str:
-    """Return parameters as text."""
+    """Return parameters as text: "NAME=VALUE", separated by commas."""
     return ", ".join(f"{name}={value}" for name, value in params.items())
 
 
@@ -312,8 +333,8 @@ def _scaling(scale: Scale | None) -> str:
 
 
 def _values(values: Sequence[Any]) -> str:
-    """Return the values of a grid as text: at most six, or the first two and the last, with their
-    number.
+    """Return the values of a grid as text: all of at most six, else the first two, the last and the
+    number of values.
     """
     texts = [
         f"{value:g}" if isinstance(value, float | int) else str(value)
@@ -325,7 +346,11 @@ def _values(values: Sequence[Any]) -> str:
 
 
 def readings_text(lines: list[dict[str, Any]]) -> RenderableType:
-    """Return each reading as a block: its question, the tables that have it, its values."""
+    """Return each reading as a block: its question, the tables that have it, its values.
+
+    `lines`: one for each value of a reading, with reading (its id), question, value, default (True
+    for the default value), meaning and tables (a list of ids).
+    """
     # Two papers may have a reading of the same name, with different questions.
     key = itemgetter("reading", "question")
     parts: list[RenderableType] = []

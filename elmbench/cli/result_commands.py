@@ -94,7 +94,11 @@ def status_command(experiment: options.Table = None) -> None:
 
 
 def _status_text(lines: Sequence[Mapping[str, Any]]) -> "Table | None":
-    """Return the table of the numbers of cells by status; None if there are none."""
+    """Return a table of the numbers of cells by status; None without lines.
+
+    `lines`: those of `table_status`; `experiment`, `profile`, `planned` (a number) and `ended` (the
+    number of cells by status) are shown.
+    """
     from elmbench.report.writers.text import lines_text
 
     if not lines:
@@ -109,7 +113,9 @@ def _status_text(lines: Sequence[Mapping[str, Any]]) -> "Table | None":
 
 
 def _first_step() -> str:
-    """Return what a user without runs can do."""
+    """Return the next step of a user without runs: the command of a first run, or the one that
+    shows a committed table.
+    """
     committed = state.results_dirs.committed
     n_tables = 0 if committed is None else len(list(committed.glob("*/*/*/cells.csv")))
     if not n_tables:
@@ -118,7 +124,9 @@ def _first_step() -> str:
 
 
 def _say_what_is_left(line: Mapping[str, Any]) -> None:
-    """Print how long the missing cells of a table take, and why cells did not end ok."""
+    """Print the number of missing cells of a table, their duration and the command that runs them,
+    and each reason why cells did not end ok. `line`: one of `table_status`.
+    """
     from elmbench.cli.progress import duration
 
     table = f"{line['experiment']} ({line['profile']})"
@@ -247,7 +255,9 @@ def table_command(
 def _update_files(
     experiment: str | None, profile: str, figure_format: FigureFormat
 ) -> None:
-    """Rewrite the files beside the cells of a table, or of all tables, and print their folders."""
+    """Rewrite the files beside the `cells.csv` of a table, or of all tables if `experiment` is
+    None, and print their folders.
+    """
     from elmbench.cli.progress import show_tables
     from elmbench.report.checks import update_tables
 
@@ -260,7 +270,9 @@ def _update_files(
 
 
 def _check_picture(figures: str, diagram: Path | None) -> None:
-    """Raise ElmbenchError if a format of figures has no figure, or a diagram no known format."""
+    """Raise ElmbenchError if --figure-format is given (without --update, no figures are written),
+    or if the file name of the diagram does not end in .png, .pdf or .svg.
+    """
     if figures != "png":
         raise ElmbenchError(
             "--figure-format is given without --update",
@@ -331,7 +343,10 @@ def check_command(
 
 
 def _check_print(names: Sequence[str]) -> bool:
-    """Print the findings on the print of tables; return True if there are any."""
+    """Print where the print of tables contradicts itself; return True if it does anywhere.
+
+    `names`: ids or aliases of tables, or keys of papers; all tables if empty.
+    """
     from elmbench.cli.checks import findings_text
     from elmbench.report.checked_prints import check_prints, findings_record
 
@@ -341,7 +356,10 @@ def _check_print(names: Sequence[str]) -> bool:
 
 
 def _check_against_baseline(names: list[str], profile: str | None) -> bool:
-    """Print the comparison of tables with their baselines; return True if a cell differs."""
+    """Print the comparison of tables with their baselines; return True if a cell differs.
+
+    Raises NothingToCompareError if no cell is compared.
+    """
     from elmbench.cli.checks import baseline_text
     from elmbench.report.checks import check_baselines, nothing_compared
 
@@ -362,7 +380,11 @@ def _check_against_baseline(names: list[str], profile: str | None) -> bool:
 def _check_against_papers(
     names: list[str], profile: str | None, *, strict: bool
 ) -> int:
-    """Print the comparison of tables with their papers; return the exit code, 0 unless `strict`."""
+    """Print the comparison of tables with their papers; return the exit code.
+
+    It is 0 unless `strict`, which also prints the objections on standard error. Raises
+    NothingToCompareError if no value is compared.
+    """
     from elmbench.cli.check_text import check_text
     from elmbench.cli.progress import show_tables
     from elmbench.report.published_check import recall_check

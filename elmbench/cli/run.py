@@ -143,7 +143,7 @@ def run_command(
             paper=paper,
             everything=everything,
             profile=profile,
-            readings=_readings(reading or []),
+            readings=_parse_readings(reading or []),
             metrics=split_words(metric),
             request=RunRequest(
                 datasets=split_words(dataset),
@@ -169,8 +169,9 @@ def run_command(
 
 
 def _has_run(experiments: Sequence[str], paper: str | None, profile: str) -> bool:
-    """Return True if each of these tables, or by default some table (of a paper), has results under
-    a profile.
+    """Return True if each of these tables has a `cells.csv` under a profile.
+
+    Without `experiments`, return True if any table has one. `paper`: only its tables count.
     """
     folders = [
         path.parent for path in (state.results_dir / profile).glob("*/*/cells.csv")
@@ -181,8 +182,11 @@ def _has_run(experiments: Sequence[str], paper: str | None, profile: str) -> boo
     )
 
 
-def _readings(texts: list[str]) -> dict[str, str]:
-    """Return the readings of the option --reading, by id."""
+def _parse_readings(texts: list[str]) -> dict[str, str]:
+    """Parse the values "ID=VALUE" of the option --reading; return the values by id.
+
+    Raises ElmbenchError if an id is repeated or a value is empty.
+    """
     readings = {
         name: value for name, _, value in (text.partition("=") for text in texts)
     }

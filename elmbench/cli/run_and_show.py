@@ -26,8 +26,8 @@ def run_prepared(
     executor: Executor,
     finish: Callable[[list[Results]], None] = lambda results: None,
 ) -> None:
-    """Run a plan with live progress, print its tables, call `finish`, and exit with code 1 if a
-    cell failed.
+    """Run a plan with live progress, print its tables, call `finish` with their results, and exit
+    with code 1 if a cell failed.
     """
     from elmbench.runs.execute import execute
 
@@ -40,7 +40,11 @@ def run_prepared(
 def run_cells(
     prepared: PreparedRun, executor: Executor, carry_out: Callable[..., T]
 ) -> T:
-    """Carry out a plan by `execute` or `compute`, with live progress."""
+    """Carry out a plan with live progress, and return the result of `carry_out`.
+
+    `carry_out`: `execute` or `compute` of `elmbench.runs.execute`. An interrupt prints how to
+    resume and exits with code 130.
+    """
     from elmbench.cli.progress import CommandProgress
 
     counts = prepared.count_cells()
@@ -79,7 +83,9 @@ def run_cells(
 
 
 def _show(results: Sequence[Results], prepared: PreparedRun) -> None:
-    """Print the tables of a run: the part that it was about, or all of it as JSON."""
+    """Print the tables of a run: only the planned cells of each, or with --json all that the table
+    has.
+    """
     from elmbench.report.table_results import part_of
     from elmbench.specs.profiles import COMPARE
     from elmbench.tables.result_table import CONCLUSION
@@ -121,7 +127,9 @@ def _show(results: Sequence[Results], prepared: PreparedRun) -> None:
 
 
 def _exit_if_failed(prepared: PreparedRun) -> None:
-    """Exit with code 1 and the first reason if a cell failed."""
+    """Print the first reason, and with --debug the tracebacks, and exit with code 1 if a cell
+    failed.
+    """
     from elmbench.runs.execute import failures_of
 
     n_failed, first_reason, tracebacks = failures_of(prepared)

@@ -81,7 +81,9 @@ def _claims() -> Iterator[dict[str, Any]]:
 
 
 def _experiments() -> Iterator[dict[str, Any]]:
-    """Yield each table, with its missing data and its committed outcome."""
+    """Yield each table with its missing data sets, and the time and verdict of its committed
+    results (None and empty if there are none).
+    """
     from elmbench.datasets.find import MissingDatasets
     from elmbench.specs.catalogue import load_catalogue
     from elmbench.specs.outcomes import read_outcomes
@@ -140,7 +142,9 @@ def _metrics() -> Iterator[dict[str, Any]]:
 
 
 def _readings() -> Iterator[dict[str, Any]]:
-    """Yield each value of each reading, with the tables that it may change."""
+    """Yield a line for each value of each reading, with the ids of the tables that have the reading
+    in `tables`.
+    """
     from elmbench.specs.catalogue import load_catalogue
 
     files = list(load_catalogue().values())
