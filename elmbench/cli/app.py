@@ -277,8 +277,9 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _run(command: Any, words: list[str]) -> None:
-    """Run a command with the arguments `words`; on ElmbenchError or OSError, print the message, with
-    --debug also the traceback, and exit with the error's code. A closed pipe exits with code 1.
+    """Run a command with the arguments `words`; on ElmbenchError or OSError, print the message,
+    with --debug also the traceback, and exit with the error's code. A closed pipe exits with code
+    1.
     """
     try:
         try:

@@ -193,7 +193,8 @@ def _facts(file: ExperimentFile) -> list[tuple[str, str]]:
 
 def _protocol_facts(file: ExperimentFile) -> list[tuple[str, str]]:
     """Return the name and the text of each setting of a protocol: splits, selection, scaling,
-    order, grids and readings. Inner splits and selection are left out if the file names no inner splits.
+    order, grids and readings. Inner splits and selection are left out if the file names no inner
+    splits.
     """
     spec = file.spec
     protocol = spec.protocol
