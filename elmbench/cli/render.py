@@ -100,7 +100,7 @@ def experiments_text(lines: Sequence[Mapping[str, Any]]) -> RichTable:
 
 
 def _title_text(title: str, missing: Sequence[str]) -> Text:
-    """Return the title of a table; a second line names at most `_MOST_MISSING` missing data sets."""
+    """Return the title of a table; a second line names at most `_MOST_MISSING` missing ones."""
     text = Text(title)
     if missing:
         names = ", ".join(missing[:_MOST_MISSING])
