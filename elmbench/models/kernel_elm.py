@@ -39,6 +39,11 @@ class KernelSystemMixin(KernelMixin, PathMixin):
 
     C: float = 1.0
 
+    @property
+    def _ridge(self) -> float:
+        """The ridge 1/C."""
+        return 1.0 / self.C
+
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         kernel = self._make_kernel()
         self._kernel = kernel
@@ -49,13 +54,13 @@ class KernelSystemMixin(KernelMixin, PathMixin):
         if solves_in_features(kernel, X):
             self._solve_in_features(X, T, scale)
         else:
-            factored = self._solve_kernel_system(X, T, scale)
-            self.condition_ = check_condition(self, factored)
+            ridge_system = self._solve_kernel_system(X, T, scale)
+            self.condition_ = check_condition(self, ridge_system)
 
     def _solve_in_features(self, X: Rows, T: Array, scale: Array | None) -> None:
         """Solve the system of a linear kernel without its matrix."""
         system = FeatureSystem(X, T, scale, centred=self._centred)
-        ridge = 1.0 / self.C
+        ridge = self._ridge
         ridges = np.array([ridge])
         weights, intercept = system.weights(ridges)
         self._weights = weights
@@ -72,13 +77,12 @@ class KernelSystemMixin(KernelMixin, PathMixin):
         memory = np.empty((n, n), order="F")
         K = kernel.matrix(X, out=memory)
         system = KernelSystem(K, T, scale, centred=self._centred)
-        ridge = 1.0 / self.C
-        factored = RidgeSystem(K, ridge, definite=kernel.is_definite)
-        Z = factored.solve(system.right_hand_sides)
+        ridge_system = RidgeSystem(K, self._ridge, definite=kernel.is_definite)
+        Z = ridge_system.solve(system.right_hand_sides)
         intercept, beta = system.coefficients(Z)
         self._intercept = intercept
         self.beta_ = beta
-        return factored
+        return ridge_system
 
     def _outputs(self, X: Rows) -> Array:
         if self._weights is not None:

@@ -18,7 +18,11 @@ _cached = True
 
 
 def run_compiled(loop: Any, *arguments: Any) -> Any:
-    """Call a loop, compiled; warn once if the compiled code cannot be cached on disk."""
+    """Call a loop, compiled by numba, with some arguments, and return its result.
+
+    The machine code is cached on disk. If that fails, a warning is issued once in a process, and
+    the process compiles its loops without a cache.
+    """
     global _cached
     try:
         return compile_loop(loop, _cached)(*arguments)
@@ -56,7 +60,7 @@ def compile_loop(loop: FunctionType, cached: bool) -> Any:
             namespace[name] = compile_loop(callee, cached)
     copy = FunctionType(loop.__code__, namespace, loop.__name__, loop.__defaults__)
     copy.__module__ = loop.__module__
-    copy.__qualname__ = f"{loop.__name__}_{_stamp():08x}"
+    copy.__qualname__ = f"{loop.__name__}_{_package_checksum():08x}"
     # Sums keep their order, unless the module allows more. Then the loop is inlined; otherwise the
     # first copy that a process loads would serve all callers. The error model only saves a test
     # before each division.
@@ -67,7 +71,7 @@ def compile_loop(loop: FunctionType, cached: bool) -> Any:
 
 
 @cache
-def _stamp() -> int:
+def _package_checksum() -> int:
     """Return a checksum of this package: numba notices changes in a function's own file only, not
     in those it calls.
     """

@@ -39,7 +39,7 @@ def kernel_round_off(X: Array, gamma: float) -> float:
 
 
 def least_reducible_ridge(L: Array) -> float:
-    """Return the ridge up to which a reduction of L'L is within round-off of the ridge.
+    """Return a bound of the round-off of a reduction of L'L, which only solves larger ridges well.
 
     No eigenvalue of L L', a matrix without negative entries, exceeds its largest row sum.
 

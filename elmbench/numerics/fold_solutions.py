@@ -65,8 +65,9 @@ class FoldView(NamedTuple):
     test: Indices | None
 
     def copy(self, K: Array, out: Array) -> None:
-        """Write K between the training rows to `out`; K is symmetric, and both are in Fortran
-        order.
+        """Write the block of K between the training rows to `out`, of shape (n_train, n_train).
+
+        K is symmetric, and both are in Fortran order.
         """
         # A run of adjacent rows ends at a gap between positions.
         positions = self.positions
@@ -93,8 +94,9 @@ class FoldView(NamedTuple):
                 out[rows, columns] = K[K_rows, K_columns]
 
     def product(self, K: Array, Z: Array) -> Array:
-        """Return the product of K between the test and the training rows with Z, of shape (n_train,
-        m).
+        """Return the block of K between the test and the training rows times Z.
+
+        Z is of shape (n_train, m), the result of shape (n_test, m). Only if `test` is not None.
         """
         assert self.test is not None
         # Z with a row for each row of K.
@@ -112,12 +114,12 @@ class FoldView(NamedTuple):
 
 
 def fold_views(folds: list[tuple[Indices, Indices]]) -> tuple[Indices, list[FoldView]]:
-    """Return the training rows of all folds, each once, in an order with few gaps in a fold, and
-    the folds in it.
+    """Order the training rows of all folds so that the rows of each fold are in few runs.
 
-    Rows with the same roles in all folds, pairs of training and test rows, are adjacent. In a
-    k-fold cross-validation, the training part of the first and the last fold is contiguous, and
-    that of the others has two parts.
+    Return the numbers of these rows, each once, in this order, and for each fold its `FoldView` of
+    a matrix with rows in this order. Rows with the same roles in all folds, pairs of training and
+    test rows, are adjacent. In a k-fold cross-validation, the training part of the first and the
+    last fold is contiguous, and that of the others has two parts.
     """
     parts = itertools.chain(*folds)
     last_row = max(int(part.max(initial=-1)) for part in parts)
@@ -152,8 +154,9 @@ def fold_views(folds: list[tuple[Indices, Indices]]) -> tuple[Indices, list[Fold
 
 
 def krylov_seconds(n: int, steps: float) -> float:
-    """Return the time of some steps in a `KrylovSpace` of n rows; each passes twice over all
-    columns.
+    """Return the estimated seconds of the first `steps` steps in a `KrylovSpace` of n rows.
+
+    Each step passes twice over all columns.
     """
     # A step reads half of K, and the basis twice.
     half = 4.0 * n * n
@@ -166,8 +169,10 @@ def krylov_seconds(n: int, steps: float) -> float:
 
 
 def inverse_seconds(n: int, ridges: int) -> float:
-    """Return the time of one factor in single precision, and of steps that apply it to solve for
-    some ridges.
+    """Return the estimated seconds to solve n equations for some ridges and one right-hand side by
+    `_solve_by_inverse`.
+
+    They are those of one factor in single precision and of the steps that apply it.
     """
     steps = 10 + 8 * ridges
     # One factorisation in single precision, with passes over the matrix before it.
@@ -185,8 +190,8 @@ def inverse_seconds(n: int, ridges: int) -> float:
 def fold_solutions(
     K: Array, B: Array, ridges: Array, solvers: Counter[str], norm: float | None = None
 ) -> tuple[Array, Array]:
-    """Return the solutions of (K + r I) Z = B for all ridges and their errors, K between the n
-    training rows of a fold.
+    """Return the solutions of (K + r I) Z = B for all ridges and bounds of their errors, for the
+    kernel matrix K of the n training rows of a fold.
 
     A Krylov space for each column of B serves all ridges. If its steps for the smallest ridges cost
     more than the cheaper one of two other methods, these are left to that one: residuals times the
@@ -195,12 +200,14 @@ def fold_solutions(
 
     K is symmetric and positive semi-definite, in Fortran order, and may be overwritten. `norm` is
     an upper bound of its norm, by default the largest sum of a row of K without negative entries,
-    and the mean of these sums a lower one. B is of
-    shape (n, k); the p ridges are positive and ascend. `solvers` counts the method of each ridge,
-    "krylov", "inverse" or those of `ridge_solutions`, and "krylov given up" once. The solutions are
-    of shape (n, p * k), the k columns of the first ridge first. The error of a ridge bounds the
-    norms of the residuals of its columns, round-off included; it is infinite if a system is not
-    solved, and 0 if it is solved as by `RidgeSystem`, with the round-off of a fit.
+    and the mean of these sums a lower one. B is of shape (n, k); the p ridges are positive and
+    ascend. `solvers` counts the method of each ridge, "krylov", "inverse" or those of
+    `ridge_solutions`, and "krylov given up" once if a space gives up.
+
+    The solutions are of shape (n, p * k), the k columns of the first ridge first. The errors are of
+    shape (p,). The error of a ridge bounds the norms of the residuals of its columns, round-off
+    included; it is infinite if a system is not solved, and 0 if it is solved as by `RidgeSystem`,
+    with the round-off of a fit.
     """
     n, k = B.shape
     n_ridges = len(ridges)
@@ -317,8 +324,10 @@ def _choose_solvers(n: int, k: int, ridges: Array, least_norm: float) -> _Solver
 def _grow_spaces(
     spaces: list[KrylovSpace], plan: _SolverPlan, solvers: Counter[str]
 ) -> int:
-    """Widen Krylov spaces as far as a plan allows; return the number of the smallest ridges that
-    are left to the other method.
+    """Take steps in Krylov spaces as far as a plan allows; return the number of the smallest ridges
+    that are left to the other method.
+
+    `solvers` counts "krylov given up" once if a space stops before its systems are solved.
     """
     n_small = plan.n_small
     for space in spaces:
@@ -341,10 +350,12 @@ def _always(space: KrylovSpace) -> bool:
 def _solve_by_inverse(
     K: Array, spaces: list[KrylovSpace], ridges: Array
 ) -> tuple[Array, Array]:
-    """Return the solutions, of shape (n_ridges, k, n), and the norms of their residuals: residuals
-    times the inverse of K + s I widen each Krylov space.
+    """Solve the systems of ascending ridges by one inverse in single precision.
 
-    The ridge s is a weighted geometric mean, because larger ridges need fewer steps.
+    Each step widens the Krylov space of a column by a residual times the inverse of K + s I. The
+    ridge s is a weighted geometric mean, because larger ridges need fewer steps. Return the
+    solutions, of shape (n_ridges, k, n), and the norms of their residuals, of shape (n_ridges, k),
+    infinite if a system is not solved.
     """
     n = len(K)
     n_ridges = len(ridges)
@@ -367,7 +378,8 @@ def _solve_by_inverse(
 
 
 def _single_inverse(K: Array, ridge: float) -> Callable[[Array], Array]:
-    """Return the product of a vector with the inverse of K + ridge I, factored in single precision.
+    """Factor K + ridge I in single precision; return the function that multiplies a vector by its
+    inverse.
 
     If the matrix is not positive definite in that precision, n times the machine precision is added
     to its diagonal, and ten times more until it is: the factor is only a preconditioner.

@@ -96,15 +96,15 @@ class KernelSystem:
 
     @property
     def centre_products(self) -> Array:
-        """m, or zeros if the system has no intercept."""
+        """The vector m, of shape (n,); zeros if the system has no intercept."""
         if self._centre is None:
             return np.zeros(len(self.right_hand_sides))
         return self._centre.products
 
 
 def _subtract_centre(K: Array, T: Array, scale: Array | None) -> Centre:
-    """Replace K by its differences K_ij - m_i - m_j + 2 c, see `KernelSystem`, and return the
-    centre.
+    """Replace K, in place, by its differences K_ij - m_i - m_j + 2 c, see `KernelSystem`; return
+    the centre.
     """
     n = len(K)
     scale = np.ones(n) if scale is None else scale

@@ -34,7 +34,10 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
 
 
 def squared_norms(X: Rows) -> Array:
-    """Return the squared norms of rows. Sparse rows may name an entry more than once."""
+    """Return the squared norms of rows, dense or CSR, of shape (n,).
+
+    Duplicate entries of a CSR matrix are added up first.
+    """
     if sp.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
@@ -59,8 +62,10 @@ def inner_products(X: Rows, centres: Rows) -> Array:
 
 
 def sparse_distances(X: Rows, centres: Rows) -> Array:
-    """Return the squared distances between sparse rows, none negative; centring would make the rows
-    dense.
+    """Return the squared distances between rows of which some are sparse, dense of shape (n, L),
+    none negative.
+
+    Rows are not centred, which would make them dense, so a common offset costs digits.
     """
     # |x|^2 + |c|^2 - 2 x.c, with the products written over by the distances.
     norms = squared_norms(X)
@@ -76,8 +81,10 @@ def sparse_distances(X: Rows, centres: Rows) -> Array:
 def rbf_from_distances(
     distances: Array, gamma: float | Array, out: Array | None = None
 ) -> Array:
-    """Return the Gaussian kernel exp(-gamma d^2) of squared distances, of any shape, in `out` or
-    over the distances.
+    """Return exp(-gamma d^2), entry by entry, for squared distances of any shape.
+
+    The result is written to `out`, by default over the distances. `gamma` may be an array that
+    broadcasts to the distances, such as one number for each column.
     """
     target = distances if out is None else out
     exponents = np.multiply(distances, -gamma, out=target)
@@ -164,8 +171,11 @@ def _square(matrix: Array, times: int) -> None:
 def _fill(
     X: Array, Y: Array | None, out: Array | None, transform: Callable[[Array], Array]
 ) -> Array:
-    """Write `transform` of the squared distances block by block; against itself, each pair is
-    computed once.
+    """Return `transform` of the squared distances between the rows of `X` and of `Y`, of shape (n,
+    m).
+
+    `transform` changes a block in place. The result is written to `out`, if given. Without `Y`,
+    which then is `X` itself, each pair is computed once, and the result is exactly symmetric.
     """
     is_symmetric = Y is None
     Y = X if Y is None else Y
@@ -210,8 +220,8 @@ _SMALLEST = 0.1  # least pivot of a block, relative to its first one: smaller on
 
 
 def kernel_factor(X: Array, gamma: float, max_rank: int) -> Array | None:
-    """Return L with L L' = exp(-gamma d^2) between the rows of `X` within round-off; None if it has
-    too many columns.
+    """Return L, of shape (n, rank), with L L' = exp(-gamma d^2) between the rows of `X` within
+    round-off; None if it has, or will probably have, more than `max_rank` columns.
 
     It is a Cholesky factor with pivots, computed a block of columns at a time, which only needs the
     pivots' columns of the kernel. The logarithm of the remaining trace usually falls ever more
@@ -276,9 +286,10 @@ class _Pivots(NamedTuple):
 def _next_pivots(
     X: Array, gamma: float, L: Array, diagonal: Array, size: int
 ) -> _Pivots:
-    """Return at most `size` rows with the largest diagonal of the residual K - L L'.
+    """Choose at most `size` rows with the largest diagonal of the residual K - L L'.
 
-    The pivoted Cholesky factor of twice as many rows orders them.
+    `diagonal`, of shape (n,), is that of the residual. The pivoted Cholesky factor of twice as many
+    rows orders them.
     """
     n_candidates = min(2 * size, len(X))
     ascending = np.argpartition(diagonal, -n_candidates)

@@ -22,10 +22,12 @@ _FIRST = 32  # number of columns that are allocated first
 
 
 def allowed_residuals(ridges: Array, norm: float, least: float = 0.0) -> Array:
-    """Return the norms, over that of b, of residuals of solved systems.
+    """Return the norm of a residual, over that of b, up to which the system of each ridge counts as
+    solved.
 
-    They are `STOP`, or the machine precision times the condition. `norm` is a lower estimate of the
-    largest eigenvalue of K, and `least` an upper one of the smallest.
+    It is the machine precision times the condition, but at least `STOP` and at most `LOOSEST`.
+    `norm` is a lower estimate of the largest eigenvalue of K, and `least` an upper one of the
+    smallest.
     """
     return np.clip(EPS * norm / (ridges + least), STOP, LOOSEST)
 
@@ -95,12 +97,12 @@ class KrylovSpace:
         self._estimated = 0
 
     def solve(self, pays: Callable[["KrylovSpace"], bool], first: int = 0) -> bool:
-        """Take steps until the systems of all ridges, or of those from a number on, are solved;
-        False if it gives up.
+        """Take steps until the systems of the ridges from number `first` on are solved, and return
+        True; return False if it gives up.
 
-        Every few steps, `pays` decides whether to continue. The smallest eigenvalue is first
-        computed when the systems would be solved if it were 0; with few rows, it costs as much as a
-        step.
+        It gives up if `pays`, called with this space every `LOOK` steps, returns False, or if
+        round-off makes a system indefinite. The smallest eigenvalue is first computed when the
+        systems would be solved if it were 0; with few rows, it costs as much as a step.
         """
         while True:
             lengths = self.lengths[first:]
@@ -225,14 +227,15 @@ class KrylovSpace:
 
     @property
     def next_column(self) -> Array:
-        """w, the direction of the residuals of all systems."""
+        """w, the direction of the residuals of all systems, of shape (n,)."""
         return self._W[:, self.steps]
 
     def weights(self, ridges: Array) -> Array:
         """Return (T + r I)^-1 |b| e_1 and (T + r I)^-1 e_m for some ridges, of shape (len(ridges),
         2, m).
 
-        They are NaN if round-off makes the system indefinite.
+        e_1 and e_m are the first and the last unit vector for m steps. The weights are NaN if
+        round-off makes the system indefinite.
         """
         m = self.steps
         weights = np.empty((len(ridges), 2, m))
@@ -355,7 +358,10 @@ class SharedSpace:
         return True
 
     def _weights(self, ridge: float, rest: float, loss: float) -> Array:
-        """Return y, or NaN if round-off makes the system indefinite."""
+        """Return the weights y of U for a ridge, or NaN if round-off makes the system indefinite.
+
+        `rest` and `loss` are s and t of `_reduce`.
+        """
         k = self._added
         if k == 0:
             return np.zeros(0)
@@ -373,7 +379,10 @@ class SharedSpace:
         return y if is_definite else np.full(k, np.nan)
 
     def _residual(self, ridge: float, rest: float, loss: float) -> Array:
-        """Return (s + t c'y) w - (G + r U) y for a ridge r, see `SharedSpace`."""
+        """Return the residual (s + t c'y) w - (G + r U) y for a ridge r, see `SharedSpace`.
+
+        `rest` and `loss` are s and t of `_reduce`.
+        """
         y = self._weights(ridge, rest, loss)
         k = self._added
         first = self._first
@@ -391,8 +400,9 @@ class SharedSpace:
         return residual
 
     def _reduce(self, ridge: float) -> tuple[float, float]:
-        """Return s and t: -beta e'(T + r I)^-1 |b| e_1 and beta^2 e'(T + r I)^-1 e, or |b| and 0
-        without W.
+        """Return s and t of a ridge r, see `SharedSpace`.
+
+        They are -beta e'(T + r I)^-1 |b| e_1 and beta^2 e'(T + r I)^-1 e, or |b| and 0 without W.
         """
         start = self._start
         if self._first == 0:
@@ -434,7 +444,7 @@ class SharedSpace:
 
 def steps_left(logs: list[float]) -> float:
     """Return the number of steps until a falling sequence reaches zero on the line through its last
-    half.
+    half; infinite if it does not fall there.
     """
     last = len(logs) - 1
     half = max(1, last // 2)

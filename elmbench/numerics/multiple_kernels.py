@@ -39,8 +39,8 @@ def kernel_values(
     """Return values between the rows of `X` and of `Y`, of shape (number of kernels, len(X),
     len(Y)).
 
-    Kernels of one geometry on the same columns share its computation. If `start` is given, the rows
-    of `Y` from there on are those of `X`.
+    Kernels of one geometry on the same columns share its computation. `start` is given if the rows
+    of `Y` from there on are those of `X`: then the distance of a row from itself is exactly zero.
     """
     shape = (len(kernels), len(X), len(Y))
     values = np.empty(shape)
@@ -66,9 +66,11 @@ def kernel_values(
 
 
 def _geometry(name: str, X: Array, Y: Array, columns: tuple[int, int] | None) -> Array:
-    """Return the geometry between rows in some columns, such as their distances.
+    """Return the geometry of a name in `GEOMETRIES`, such as a distance, between rows in some
+    columns, of shape (n, m).
 
-    Precomputed kernels have no geometry: the columns of X are their values.
+    `columns` is (start, stop), or None for all. Precomputed kernels have an empty name: the first m
+    of these columns of X are their values.
     """
     selected = slice(None) if columns is None else slice(*columns)
     X_part = X[:, selected]
@@ -82,7 +84,12 @@ def _geometry(name: str, X: Array, Y: Array, columns: tuple[int, int] | None) ->
 
 
 class KernelBlocks:
-    """Sums and quadratic forms of the kernel matrices of rows `X`, from one half of each."""
+    """The kernel matrices of rows `X`, in blocks of their lower triangles: weighted sums and
+    quadratic forms.
+
+    Blocks are kept in memory if all take at most `HELD_BYTES`; otherwise they are computed in every
+    pass. `shape` is (number of kernels, number of rows).
+    """
 
     def __init__(self, X: Array, kernels: Sequence[BaseKernel]) -> None:
         self._X = X
@@ -115,8 +122,11 @@ class KernelBlocks:
         return out
 
     def forms(self, A: Array, numbers: Indices) -> Array:
-        """Return tr(A' K_p A) for the kernels numbered in `numbers`, and zero for others; A is of
-        shape (n, k).
+        """Return tr(A' K_p A) for each kernel p, of shape (number of kernels,), for A of shape (n,
+        k).
+
+        Only the kernels in `numbers` are needed; the result is zero for those that are not
+        computed.
         """
         n_kernels, _ = self.shape
         forms = np.zeros(n_kernels)
@@ -149,14 +159,16 @@ class KernelBlocks:
                 yield rows, numbers, values
 
     def _values(self, rows: slice, numbers: Indices) -> Array:
-        """Return values of numbered kernels between some rows and all rows up to the last of
-        them.
+        """Return values of numbered kernels between some rows and all rows up to the last of them.
+
+        They are of shape (number of kernels, length of the slice, its stop).
         """
         kernels = [self._kernels[p] for p in numbers]
         rows_so_far = self._X[: rows.stop]
         return kernel_values(kernels, self._X[rows], rows_so_far, rows.start)
 
     def _cuts(self) -> Iterator[slice]:
+        """Yield the slices of rows whose values of all kernels take about `BLOCK_BYTES`."""
         m, n = self.shape
         return gen_batches(n, max(1, BLOCK_BYTES // (8 * m * n)))
 
@@ -177,7 +189,9 @@ class WeightSurface:
     radii: Array
 
     def start(self) -> Array:
-        """Return the point of equal weights."""
+        """Return the point of equal weights, of shape (m,); zero for kernels with the radius
+        zero.
+        """
         return self._scale_to_norm(np.where(self.radii > 0.0, 1.0, 0.0))
 
     def best(self, weights: Array, forms: Array) -> Array:
@@ -201,6 +215,7 @@ class WeightSurface:
         return self._scale_to_norm(best)
 
     def _scale_to_norm(self, weights: Array) -> Array:
+        """Return weights times the factor that puts them on the surface."""
         norm = (self.radii @ weights**self.q) ** (1.0 / self.q)
         return np.asarray(weights / norm)
 
@@ -239,8 +254,9 @@ def smallest_ball(K: Array) -> tuple[float, Array]:
 
 
 def _move_pairs(K: Array, diagonal: Array, a: Array) -> None:
-    """Take up to n + 100 steps of sequential minimal optimisation of f = a' K a - sum_i a_i K_ii,
-    in place.
+    """Take up to n + 100 steps of sequential minimal optimisation of f = a' K a - sum_i a_i K_ii.
+
+    The coefficients `a` are changed in place. `diagonal` is that of K.
     """
     # 2 K a less the diagonal.
     products = K @ a

@@ -140,13 +140,15 @@ class Kernel:
 
     @property
     def named_params(self) -> dict[str, float]:
-        """The parameters that a named kernel depends on."""
+        """The parameters that a named kernel depends on, by name; empty for a function."""
         names = _PARAMS.get(self.name, ()) if isinstance(self.name, str) else ()
         return {name: getattr(self, name) for name in sorted(names)}
 
     @property
     def key(self) -> Hashable:
-        """A key of the kernel and its parameters."""
+        """A key that is equal for kernels with the same values; a function counts by its
+        identity.
+        """
         if isinstance(self.name, str):
             return self.name, *self.named_params.items()
         return id(self.name), id(self.params)
@@ -193,8 +195,8 @@ class Kernel:
         return self._check_finite(geometry)
 
     def _check_finite(self, values: Array) -> Array:
-        """Return values of the kernel, or raise a ValueError: of a negative number, there are whole
-        powers only.
+        """Return values of the kernel; raise a ValueError if one is infinite or NaN, such as a
+        broken power of a negative number.
         """
         if not np.isfinite(values).all():
             settings = repr(self.name)
@@ -255,8 +257,10 @@ class Kernel:
         return out
 
     def product(self, X: Rows, Y: Any, Z: Array) -> Array:
-        """Return the kernel between the rows of `X` and those of `Y` times `Z`, (m, k), a block of
-        rows at a time.
+        """Return the kernel between the rows of `X` and those of `Y` times `Z`.
+
+        `Z` is of shape (m, k) for m rows of `Y`, the result of shape (n, k). Only a block of rows
+        of the kernel is held at a time.
         """
         n = X.shape[0]
         n_columns = Z.shape[1]

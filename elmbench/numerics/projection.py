@@ -52,16 +52,20 @@ class Spectrum(NamedTuple):
         return int(np.count_nonzero(~self.ones))
 
     def node_rows(self, rows: Array, constant: float) -> Array:
-        """Return a row for each node: those of the directions, the first of `rows`, and `constant`
-        for the ones.
+        """Return an array with a row for each singular value.
+
+        A value with a direction takes the next row of `rows`; in the row of the ones, every entry
+        is `constant`.
         """
         result = np.full((len(self.ones), rows.shape[1]), constant)
         result[~self.ones] = rows[: self.n_directions]
         return result
 
     def nodes(self, directions: Array) -> tuple[Array, Array]:
-        """Return the weights and biases of the nodes, eq. (8): that of the ones is constant, the
-        others lack a bias.
+        """Return the weights, of shape (number of values, d), and the biases of the nodes, eq. (8).
+
+        The node of the ones has zero weights and the bias 1. The others have the rows of
+        `directions` as weights and the bias 0.
         """
         return self.node_rows(directions, 0.0), self.ones.astype(np.float64)
 
@@ -119,17 +123,17 @@ def row_signs(directions: Array) -> Array:
 
 
 def singular_directions(centred: Array) -> tuple[Array, Array]:
-    """Return the singular values of a matrix, the largest first, and the directions, as rows with
-    fixed signs.
+    """Return the singular values of a matrix, the largest first, and its right singular vectors.
 
-    No array is larger than the matrix: for more rows than columns, the triangular factor of its QR
-    decomposition is decomposed, which has the same values and directions.
+    The values are of shape (k,), and the vectors are rows of shape (k, d) with the signs of
+    `row_signs`. No array is larger than the matrix: for more rows than columns, the triangular
+    factor of its QR decomposition is decomposed, which has the same values and vectors.
     """
     n, d = centred.shape
     if n > d:
         # R of the decomposition QR.
-        factored, *_ = dgeqrf(centred)
-        leading = factored[:d]
+        qr_factors, *_ = dgeqrf(centred)
+        leading = qr_factors[:d]
         centred = np.triu(leading)
     _, values, directions = np.linalg.svd(centred, full_matrices=False)
     signs = row_signs(directions)
@@ -217,8 +221,10 @@ class StreamedDecomposition:
         return coordinates
 
     def _new_directions(self, D: Array) -> Array:
-        """Return orthonormal rows that span the part of D orthogonal to the basis, without null
-        directions.
+        """Return orthonormal rows that span the part of D orthogonal to the basis, of shape
+        (number, d).
+
+        Directions within round-off are left out.
         """
         room = D.shape[1] - len(self.basis)
         # Remainders as small as the round-off of the rows are no directions. The second pass
@@ -259,8 +265,10 @@ class StreamedDecomposition:
         return values, rotation
 
     def fix_signs(self, rotation: Array) -> tuple[Array, Array]:
-        """Return directions that `decomposition` returned with fixed signs, in the basis and as
-        vectors of features.
+        """Give directions of `decomposition` the signs of `row_signs`.
+
+        `rotation`, of shape (k, q), holds directions in the basis. Return them with fixed signs in
+        the basis, (k, q), and as vectors of features, (k, d).
         """
         directions = rotation @ self.basis
         signs = row_signs(directions)[:, np.newaxis]
@@ -268,10 +276,11 @@ class StreamedDecomposition:
         return signs * rotation, directions
 
     def truncate(self, values: Array, rotation: Array) -> Array:
-        """Forget all but the k leading triplets of `decomposition`; return the factor for
-        coordinates of earlier rows.
+        """Keep only k leading triplets of `decomposition`; return the matrix, of shape (q, k), that
+        turns coordinates of earlier rows into those in the new basis.
 
-        The directions become the basis.
+        `values`, of shape (k,), and `rotation`, (k, q), are these triplets. Their directions become
+        the basis.
         """
         self.basis = rotation @ self.basis
         self._factor = np.asfortranarray(np.diag(values))

@@ -42,13 +42,17 @@ _CHOLESKY = 55e9
 
 
 def reduction_seconds(n: int, ridges: int, columns: int) -> float:
-    """Return the time of one reduction of n rows with the solutions of all ridges and columns."""
+    """Return the estimated seconds of one reduction of n rows and of the solutions of all ridges
+    and columns.
+    """
     solution = 2 * CALL + columns * 8 * n * n / LEVEL_3
     return 4 / 3 * n**3 / _REDUCTION + ridges * solution + 10 * CALL
 
 
 def factor_seconds(n: int, columns: int) -> float:
-    """Return the time to set up, factor and solve one kernel system of n rows for all columns."""
+    """Return the estimated seconds to set up, factor and solve one kernel system of n rows for all
+    columns.
+    """
     entry = 40 / STREAM + columns * 8 / LEVEL_3
     return n**3 / 3 / _CHOLESKY + n * n * entry + 60 * CALL
 
@@ -104,7 +108,11 @@ def _band_solution(band: Array, ridge: float, B: Array) -> Array | float:
 
 
 def _tridiagonal(A: Array) -> tuple[Array, Rotation]:
-    """Reduce A to a tridiagonal matrix; return its diagonals, of shape (2, n), and the rotation."""
+    """Reduce a symmetric A to a tridiagonal matrix; return its diagonals, of shape (2, n), and the
+    rotation Q.
+
+    A is in Fortran order, and overwritten.
+    """
     n = len(A)
     band = np.zeros((2, n))
     # Panels of 16 columns: a tenth faster than LAPACK's choice of 32 at this size.
@@ -135,9 +143,10 @@ def _tridiagonal(A: Array) -> tuple[Array, Rotation]:
 
 
 def _block_band(A: Array) -> tuple[Array, Rotation]:
-    """Reduce A to a band of `WIDTH` diagonals below the main one; return it and the rotation.
+    """Reduce a symmetric A to a band; return its diagonals and the rotation Q.
 
-    The main diagonal comes first.
+    The diagonals are of shape (`WIDTH` + 1, n), the main one first, then those below it. A is
+    overwritten.
 
     A block of columns at a time, the part below the band is eliminated by I - Y V' from a QR
     factorisation. The part below and to the right of the block becomes (I - V Y') A (I - Y V') = A
@@ -197,7 +206,9 @@ def _reflection(factor: Array, tau: Array) -> tuple[Array, Array]:
 
 
 def _diagonals_of(A: Array) -> Array:
-    """Return the main diagonal of A and the `WIDTH` below it, as rows that end with zeros."""
+    """Return the main diagonal of A and the `WIDTH` below it, as rows that end with zeros, of shape
+    (`WIDTH` + 1, n).
+    """
     n = len(A)
     n_diagonals = WIDTH + 1
     band = np.zeros((n_diagonals, n), order="F")
@@ -254,7 +265,10 @@ def ridge_solutions(
 
 
 def _choose_reduced(A: Array, ridges: Array, n_columns: int) -> NDArray[np.bool_]:
-    """Choose the ridges that share one orthogonal reduction: all that are large, or none."""
+    """Return a mask of the ridges, of shape (p,), that share one orthogonal reduction.
+
+    These are all ridges above the round-off of A, or none if separate factorisations are faster.
+    """
     n = len(A)
     trace = A.trace()
     round_off = WITHIN_ROUND_OFF * EPS * trace
@@ -271,9 +285,11 @@ def _choose_reduced(A: Array, ridges: Array, n_columns: int) -> NDArray[np.bool_
 def _factored_solutions(
     A: Array, B: Array, ridges: Array, solvers: Counter[str], *, definite: bool
 ) -> Array:
-    """Return (A + r I)^-1 B for all ridges r, each from its own factorisation.
+    """Return the solutions of (A + r I) Z = B for all ridges r, each from its own factorisation.
 
-    The first factorisation that breaks down computes eigenvectors, which serve all.
+    The result is of shape (n, p * k), as in `ridge_solutions`. The first factorisation that breaks
+    down computes eigenvectors of A, which serve all. `definite` is False if A may have negative
+    eigenvalues, see `RidgeSystem`. `solvers` counts "cholesky" or "eigenvalues" for each ridge.
     """
 
     @cache

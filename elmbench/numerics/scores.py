@@ -18,8 +18,10 @@ from elmbench.numerics.arrays import EPS, Array
 def confusion_counts(
     true: NDArray[np.intp], predicted: NDArray[np.intp], n_classes: int
 ) -> Array:
-    """Count the pairs of class numbers, for `true` of shape (n,) and `predicted` of shape (...,
-    n).
+    """Count the pairs of true and predicted class numbers.
+
+    `true` is of shape (n,), `predicted` of shape (..., n). The result is of shape (..., k, k) for k
+    classes, with true classes in rows and predicted ones in columns.
     """
     predictions = predicted.reshape(-1, len(true))
     n_predictions = len(predictions)
@@ -39,7 +41,7 @@ def confusion_counts(
 
 
 def _ratios(numerators: Array, denominators: Array) -> Array:
-    """Return the ratios, 0 for 0/0."""
+    """Return the ratios, entry by entry; 0 where the denominator is not positive."""
     return np.divide(
         numerators, denominators, out=np.zeros_like(numerators), where=denominators > 0
     )
@@ -54,18 +56,24 @@ def _correct_counts(counts: Array) -> Array:
 
 
 def accuracy(counts: Array) -> Array:
-    """Return the share of correct predictions."""
+    """Return the share of correct predictions, of shape (...), from confusion counts of shape (...,
+    k, k).
+    """
     return np.asarray(_correct_counts(counts).sum(axis=-1) / counts.sum(axis=(-2, -1)))
 
 
 def error_rate(counts: Array) -> Array:
-    """Return the share of wrong predictions."""
+    """Return the share of wrong predictions, of shape (...), from confusion counts of shape (...,
+    k, k).
+    """
     n_rows = counts.sum(axis=(-2, -1))
     return np.asarray((n_rows - _correct_counts(counts).sum(axis=-1)) / n_rows)
 
 
 def matthews_correlation(counts: Array) -> Array:
-    """Return Matthews' correlation coefficient, 0 for 0/0."""
+    """Return Matthews' correlation coefficient, of shape (...), from confusion counts; 0 for
+    0/0.
+    """
     # (n c - sum_k t_k p_k) / sqrt((n^2 - sum_k p_k^2) (n^2 - sum_k t_k^2)) for n rows, c correct
     # ones, t_k rows of class k and p_k predictions of it (Gorodkin, 2004).
     true = counts.sum(axis=-1)
@@ -105,8 +113,10 @@ def f1_scores(counts: Array) -> Array:
 
 
 def positive_score(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """Return the function that scores the second of two classes, or the mean over more; a missing
-    class counts 0.
+    """Return a function that scores the second of two classes, or averages over more classes.
+
+    `by_class` returns the scores of all classes, of shape (..., k), from confusion counts. A class
+    without rows and predictions counts as 0 in the mean.
     """
 
     def score(counts: Array) -> Array:
@@ -120,7 +130,10 @@ def positive_score(by_class: Callable[[Array], Array]) -> Callable[[Array], Arra
 
 
 def macro_mean(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """Return the function that averages a score over the classes that occur or are predicted."""
+    """Return a function that averages a score over the classes that occur or are predicted.
+
+    `by_class` returns the scores of all classes, of shape (..., k), from confusion counts.
+    """
 
     def mean(counts: Array) -> Array:
         n_true = counts.sum(axis=-1)
@@ -136,20 +149,24 @@ def macro_mean(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:
 
 
 def geometric_mean(counts: Array) -> Array:
-    """Return the geometric mean of the recalls of all classes."""
+    """Return the geometric mean of the recalls of all classes, of shape (...), from confusion
+    counts.
+    """
     return np.asarray(recalls(counts).prod(axis=-1) ** (1 / counts.shape[-1]))
 
 
 def balanced_accuracy(counts: Array) -> Array:
-    """Return the mean recall of the classes that occur."""
+    """Return the mean recall of the classes that occur, of shape (...), from confusion counts."""
     present = counts.sum(axis=-1) > 0
     n_present = present.sum(axis=-1).astype(np.float64)
     return _ratios(recalls(counts).sum(axis=-1), n_present)
 
 
 def cell_count(true: int, predicted: int) -> Callable[[Array], Array]:
-    """Return the function that reads one cell of a confusion matrix of two classes; NaN for more
-    classes.
+    """Return a function that reads the count of one cell, with these class numbers, from confusion
+    counts.
+
+    It returns NaN if there are not two classes.
     """
 
     def cell(counts: Array) -> Array:
@@ -164,13 +181,15 @@ def cell_count(true: int, predicted: int) -> Callable[[Array], Array]:
 
 
 def mean_squared_error(y: Array, predicted: Array) -> Array:
-    """Return the mean squared error."""
+    """Return the mean squared error, of shape (...), for `y` of shape (n,) and predictions of shape
+    (..., n).
+    """
     with np.errstate(over="ignore"):
         return np.asarray(((y - predicted) ** 2).mean(axis=-1))
 
 
 def root_mean_squared_error(y: Array, predicted: Array) -> Array:
-    """Return the root mean squared error."""
+    """Return the root of `mean_squared_error`."""
     return np.sqrt(mean_squared_error(y, predicted))
 
 
@@ -185,7 +204,9 @@ def normalised_error(y: Array, predicted: Array) -> Array:
 
 
 def mean_absolute_error(y: Array, predicted: Array) -> Array:
-    """Return the mean absolute error."""
+    """Return the mean absolute error, of shape (...), for `y` of shape (n,) and predictions of
+    shape (..., n).
+    """
     return np.asarray(np.abs(y - predicted).mean(axis=-1))
 
 
@@ -198,10 +219,10 @@ def r2(y: Array, predicted: Array) -> Array:
 
 
 def roc_areas(positive: NDArray[np.bool_], values: Array) -> Array:
-    """Return the areas under the ROC curves of decision values of shape (..., n); NaN if all rows
-    are of one class.
+    """Return the areas under the ROC curves, of shape (...), of decision values of shape (..., n).
 
-    They are computed from the ranks of the positive rows (Hanley and McNeil, Radiology 143(1),
+    `positive` marks the rows of the positive class; the result is NaN if all rows or none are. The
+    areas are computed from the ranks of the positive rows (Hanley and McNeil, Radiology 143(1),
     1982).
     """
     n_positive = np.count_nonzero(positive)
@@ -236,8 +257,10 @@ def _average_ranks(values: Array) -> Array:
 
 
 def average_precisions(positive: NDArray[np.bool_], values: Array) -> Array:
-    """Return the average precision of decision values of shape (n,); NaN if all rows are of one
-    class.
+    """Return the average precision of decision values of shape (n,), as an array without
+    dimensions.
+
+    `positive` marks the rows of the positive class; the result is NaN if all rows or none are.
     """
     from sklearn.metrics import average_precision_score
 
@@ -250,8 +273,11 @@ def average_precisions(positive: NDArray[np.bool_], values: Array) -> Array:
 def one_against_rest(
     function: Callable[[NDArray[np.bool_], Array], Array],
 ) -> Callable[[NDArray[np.intp], Array], float]:
-    """Return the function that scores two classes, or averages over the classes that some, not all,
-    rows have.
+    """Return a function that scores decision values by `function`, which takes a mask of the
+    positive rows and one column of values.
+
+    For values of shape (n,), the second of two classes is positive. For values of shape (n, k), it
+    returns the mean over the classes against the rest, without classes that all rows or none have.
     """
 
     def mean(true: NDArray[np.intp], values: Array) -> float:
@@ -269,7 +295,10 @@ def one_against_rest(
 
 
 def log_loss(true: NDArray[np.intp], probabilities: Array) -> float:
-    """Return the mean of -ln of the probability of the true class."""
+    """Return the mean of -ln of the probability of the true class.
+
+    `true` holds class numbers; probabilities of shape (n, k) are cut to [EPS, 1 - EPS].
+    """
     of_true_class = probabilities[np.arange(len(true)), true]
     losses = -np.log(np.clip(of_true_class, EPS, 1 - EPS))
     return float(losses.mean())

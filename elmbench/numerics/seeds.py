@@ -15,12 +15,15 @@ def seed_sequence(*key: str | int) -> np.random.SeedSequence:
 
 
 def generator(*key: str | int) -> np.random.Generator:
-    """Return a generator on the stream of a key, with a named algorithm, because numpy's default
-    may change.
+    """Return a generator of random numbers for a key; equal keys give equal numbers.
+
+    It names its algorithm, PCG64, because numpy's default may change.
     """
     return np.random.Generator(np.random.PCG64(seed_sequence(*key)))
 
 
 def integer_seed(*key: str | int) -> int:
-    """Return a 31-bit seed for the `random_state` of scikit-learn."""
+    """Return a 31-bit seed of a key for the `random_state` of scikit-learn; equal keys give equal
+    seeds.
+    """
     return int(seed_sequence(*key).generate_state(1)[0] >> 1)

@@ -73,8 +73,9 @@ class SignificanceResult:
 
 @cache
 def t_quantile(freedom: float, level: float) -> float:
-    """Return the quantile of Student's t distribution, cached because a table needs the same one
-    hundreds of times.
+    """Return the quantile of Student's t distribution below which it has the probability `level`.
+
+    It is cached because a table needs the same one hundreds of times.
     """
     from scipy.special import stdtrit
 
@@ -92,11 +93,12 @@ def corrected_t_test(
     """Test the mean of two or more differences (`unit`: folds or runs) on trials that share
     training rows.
 
-    The variance of the mean of n differences is s^2 (1/n + n_test/n_train), not s^2/n: Nadeau and
-    Bengio, "Inference for the generalization error" (2003); for repeated folds Bouckaert and Frank
-    (2004). With a `test_share` (n_test/n_train) of 0, this is the ordinary paired t-test. `floor`
-    is the least half width of the interval, for models that do not vary. `n`: the number of
-    differences to assume for this mean and deviation; by default, the actual one.
+    The claim is right if the mean is in `region`. The variance of the mean of n differences is s^2
+    (1/n + n_test/n_train), not s^2/n: Nadeau and Bengio, "Inference for the generalization error"
+    (2003); for repeated folds Bouckaert and Frank (2004). With a `test_share` (n_test/n_train) of
+    0, this is the ordinary paired t-test. `floor` is the least half width of the interval, for
+    models that do not vary. `n`: the number of differences to assume for this mean and deviation;
+    by default, the actual one.
     """
     values = np.asarray(differences, dtype=float)
     n = n or len(values)
@@ -119,7 +121,8 @@ def welch_test(
     """Test the difference of the means of two independent samples of two or more values (Welch's
     t-test).
 
-    `floor` is the least half width of the interval.
+    The claim is right if mean(one) - mean(other) is in `region`. `floor` is the least half width of
+    the interval.
     """
     first = np.asarray(one, dtype=float)
     second = np.asarray(other, dtype=float)
@@ -220,7 +223,8 @@ def signed_rank_test(differences: ArrayLike, region: Region) -> SignificanceResu
     """Test the differences of means, one for each data set, by Wilcoxon's signed ranks; the
     estimate is their median.
 
-    Differences of zero count half on both sides, as Demsar (2006) advises.
+    The claim is right if the centre of the differences is in `region`. Differences of zero count
+    half on both sides, as Demsar (2006) advises.
     """
     values = np.asarray(differences, dtype=float)
 
@@ -287,8 +291,9 @@ def _doubled_ranks(values: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def without_round_off(values: Any) -> Any:
-    """Return values, also a frame of them, to nine digits: the same mean of other folds may differ
-    in the last one.
+    """Return values, an array or a data frame, rounded to about nine significant digits.
+
+    The same mean of other folds may differ in its last digits.
     """
     fractions, exponents = np.frexp(values)
     return np.round(fractions, 9) * 2.0**exponents

@@ -64,7 +64,10 @@ class RidgeSystem:
     def _use_eigenvalues(
         self, values: Array, vectors: Array, *, definite: bool, lifted: bool
     ) -> None:
-        """Hold two factors of the (pseudo-)inverse, from the eigenvalues and eigenvectors of A."""
+        """Set two factors of the (pseudo-)inverse, from the eigenvalues and eigenvectors of A.
+
+        `definite` and `lifted` are those of `RidgeSystem`.
+        """
         shifted = values + self._ridge
         sizes = shifted if definite else np.abs(shifted)
         least = len(values) * EPS
@@ -91,12 +94,12 @@ class RidgeSystem:
         return solution
 
     def solve_leading(self, B: Array, sizes: list[int]) -> Array:
-        """Return the solutions of the leading systems of some sizes, the columns of the first size
-        first.
+        """Return the solutions of the leading systems of some sizes, of shape (n, len(sizes) * k)
+        for B of shape (n, k).
 
-        They are zero beyond each size. The leading block of the factor is that of the leading block
-        of A + ridge I, so one forward and one backward substitution serve all sizes. Only if
-        `by_cholesky`.
+        The k columns of the first size come first. They are zero beyond each size. The leading
+        block of the factor is that of the leading block of A + ridge I, so one forward and one
+        backward substitution serve all sizes. Only if `by_cholesky`.
         """
         assert self._factor is not None
         forward, _ = dtrtrs(self._factor, B, lower=1)

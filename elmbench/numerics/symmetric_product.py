@@ -66,6 +66,8 @@ def multiply(A: Array, v: Array, w: Array) -> None:
 def _add_row(row: Array, v: Array, w: Array) -> None:
     """Add the products of a row of the upper triangle, and of the same column of the lower one, to
     w.
+
+    `row`, `v` and `w` begin at the diagonal entry.
     """
     w[0] += row[0] * v[0]
     for i in range(1, len(row)):

@@ -17,6 +17,9 @@ FEW_ROWS = 2000
 
 @lru_cache(maxsize=1)
 def _controller(n_modules: int) -> ThreadpoolController:
+    """Return the loaded libraries; they are searched again only if the number of modules
+    changes.
+    """
     return ThreadpoolController()
 
 
@@ -26,7 +29,9 @@ def libraries() -> ThreadpoolController:
 
 
 def threads_for(X: Any) -> AbstractContextManager[Any]:
-    """Limit linear algebra to one thread inside the context if `X` has few rows."""
+    """Return a context that limits linear algebra to one thread if `X` has at most `FEW_ROWS`
+    rows.
+    """
     if _n_rows(X) > FEW_ROWS:
         return nullcontext()
     return libraries().limit(limits=1, user_api="blas")

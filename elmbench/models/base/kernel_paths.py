@@ -61,11 +61,11 @@ def kernel_path(grid: CandidateGrid, *, centred: bool) -> Outputs:
     """
     kernels = {i: model._make_kernel() for i, model in enumerate(grid.models)}
     plain = {i: kernel for i, kernel in kernels.items() if kernel.is_plain(grid.X)}
-    factored = yield from _factored_kernels(grid, plain, centred)
+    with_factor = yield from _low_rank_path(grid, plain, centred)
     shared = {}
     separate = {}
     for i, kernel in kernels.items():
-        if i in factored:
+        if i in with_factor:
             continue
         has_weights = weight_key(grid.models[i]) is not None
         if i in plain and not has_weights:
@@ -122,8 +122,7 @@ def _group_candidates(
         if key not in groups:
             groups[key] = _KernelGroup(kernel=kernel, scale=scale)
         group = groups[key]
-        ridge = 1.0 / model.C
-        candidates = group.by_ridge.setdefault(ridge, [])
+        candidates = group.by_ridge.setdefault(model._ridge, [])
         candidates.append(i)
     return list(groups.values())
 
@@ -131,13 +130,13 @@ def _group_candidates(
 # --- One factor for all folds
 
 
-def _factored_kernels(
+def _low_rank_path(
     grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bool
 ) -> Generator[tuple[int, int, NDArray[Any]], None, set[int]]:
     """Yield the outputs of the candidates with a factor of few columns; return their numbers."""
     n_rows = grid.X.shape[0]
     max_rank = int(MAX_SHARE * n_rows)
-    factored: set[int] = set()
+    with_factor: set[int] = set()
     gammas = {kernel.gamma for kernel in kernels.values()}
     for gamma in sorted(gammas):
         L = kernel_factor(grid.X, gamma, max_rank)
@@ -147,8 +146,8 @@ def _factored_kernels(
             i: kernel for i, kernel in kernels.items() if kernel.gamma == gamma
         }
         yield from _factor_path(grid, L, same_matrix, centred)
-        factored.update(same_matrix)
-    return factored
+        with_factor.update(same_matrix)
+    return with_factor
 
 
 def _factor_path(

@@ -34,7 +34,8 @@ class _Covariance:
 def discriminants_of_few_rows(
     negative: Array, positive: Array, sizes: Iterable[int]
 ) -> dict[int, Discriminant]:
-    """Return the discriminants in some numbers of leading features, as `discriminant` does.
+    """Return the discriminants in some numbers of leading features, by these numbers, as
+    `discriminant` does.
 
     The two sets of rows are overwritten. A number of features is left out if its discriminant needs
     the covariances themselves: if the means nearly coincide, if the sum of the covariances is
@@ -64,7 +65,7 @@ def discriminants_of_few_rows(
 
 
 def _centre(rows: Array) -> Location:
-    """Subtract the mean from rows, in place, and return it."""
+    """Subtract the mean from rows, in place; return their `Location` before that."""
     first = rows[0].copy()
     rows -= first
     spread = np.abs(rows).max(axis=0)
@@ -80,8 +81,11 @@ def _discriminant(
     difference: Array,
     negative: Location,
 ) -> Discriminant | None:
-    """Return the discriminant of centred rows, of which the negative ones come first, or None if it
-    needs the covariances.
+    """Return the discriminant of centred rows, or None if it needs the covariances.
+
+    `rows`, of shape (n, size), are the negative ones, then the positive ones; `sides` are the
+    slices of both. `products` are the inner products of all rows, and `difference` is that of the
+    means, m+ - m-. `negative` locates the negative rows before they were centred.
     """
     size = rows.shape[1]
     covariances = [_covariance(products[side, side], size) for side in sides]

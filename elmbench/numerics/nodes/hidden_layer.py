@@ -128,8 +128,10 @@ def node_outputs(X: Rows, weights: Array, biases: Array, activation: str) -> Arr
 
 
 def unit_columns(operators: Array, size: int) -> Array:
-    """Return the first `size` rows of operators, scaled to columns of length one, which changes no
-    divergence.
+    """Return the first `size` rows of operators beta, with columns scaled to length one, of shape
+    (size, k).
+
+    The scale of an operator changes no divergence.
     """
     return operators[:size] / np.linalg.norm(operators[:size], axis=0)
 

@@ -126,8 +126,10 @@ def _group_networks(
 def _wide_weights(
     H: Array, T: Array, ridges: dict[int, Array], solvers: Counter[str]
 ) -> Iterator[tuple[int, Array]]:
-    """Yield H'(HH' + r I)^-1 T for each number of leading nodes and its ridges r, in ascending
-    order.
+    """Yield each number of leading nodes, ascending, and H'(HH' + r I)^-1 T for its ridges r.
+
+    `H` is of shape (n, L). The weights are of shape (size, p * k), the k columns of the first ridge
+    first.
     """
     n_rows = len(T)
     gram = np.zeros((n_rows, n_rows), order="F")
@@ -146,7 +148,11 @@ def _wide_weights(
 def _layer_equations(
     X: Rows, T: Array, layer: Layer, size: int, scale: Array | None
 ) -> tuple[Array, Array]:
-    """Return H'H and H'T for the outputs H of the first nodes, from blocks of rows."""
+    """Return H'H, (size, size), and H'T, (size, k), for the outputs H of the first `size` nodes,
+    from blocks of rows.
+
+    `scale` multiplies the rows of H and T.
+    """
     blocks = ((rows, 0, layer(X[rows])[:, :size]) for rows in layer_blocks(len(T)))
     (equations,) = normal_equations(blocks, 1, size, T, scale)
     return equations
@@ -155,8 +161,11 @@ def _layer_equations(
 def _leading_weights(
     gram: Array, moments: Array, sizes: list[int], ridge: float, solvers: Counter[str]
 ) -> Array:
-    """Solve leading systems of H'H + ridge I, all by the factor of the largest one that has a
-    factor.
+    """Return the output weights of p networks with one ridge, of shape (L, p * k), the k columns of
+    the first network first.
+
+    They are zero beyond the nodes of each. The leading systems of H'H + ridge I are all solved by
+    the factor of the largest one that has a factor; larger ones by eigenvalues.
     """
     n_nodes, k = moments.shape
     n_networks = len(sizes)
@@ -222,8 +231,11 @@ def leading_solutions(
 def _pseudo_solve(
     R: Array, B: Array, cutoff: float, *, transposed: bool = False
 ) -> tuple[Array, float]:
-    """Return the pseudo-inverse of R, or of R', times B, and the condition of the inverted
-    matrix.
+    """Return the pseudo-inverse of an upper triangular R, or of R', times B, and the condition of
+    the inverted matrix.
+
+    Singular values up to `cutoff` times the largest one count as zero. The condition is infinite if
+    all do.
     """
     n_columns = len(R)
     reciprocal, _ = dtrcon(R)
@@ -279,9 +291,10 @@ def update_as_printed(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array,
     """Return P and the output weights after one block, by eqs. (7) and (8) of Scardapane et al. as
     they are printed.
 
-    Nothing keeps P symmetric or positive definite: if it is ill-conditioned, its asymmetry by
-    round-off grows from block to block and the weights diverge until they are not finite, as the
-    paper reports for Calhousing.
+    H are the outputs of the nodes for the rows of the block, and T the targets. Nothing keeps P
+    symmetric or positive definite: if it is ill-conditioned, its asymmetry by round-off grows from
+    block to block and the weights diverge until they are not finite, as the paper reports for
+    Calhousing.
     """
     with np.errstate(all="ignore"):
         # Eq. (7): P - P H' (I + H P H')^-1 H P.
