@@ -44,10 +44,10 @@ _TABLE = "kind of table"
 
 
 def kind_of_table(resolved: Resolved) -> TableKind:
-    """Return the kind of table of an experiment, which is bound to it once; raise ElmbenchError if
-    there is none, or it does not fit.
+    """Return the kind of table of an experiment; the same object at each call.
 
-    The error names the experiment file.
+    Raises ElmbenchError, which names the experiment file, if its layout is unknown or cannot show
+    it.
     """
     if _TABLE not in resolved.derived:
         resolved.derived[_TABLE] = _bind_kind(resolved)
@@ -56,7 +56,9 @@ def kind_of_table(resolved: Resolved) -> TableKind:
 
 
 def _bind_kind(resolved: Resolved) -> TableKind:
-    """Return a new object of the kind of table of an experiment, which fits it."""
+    """Return a new, checked object of the kind of table that `layout` names; the errors are those
+    of `kind_of_table`.
+    """
     from elmbench.registry.plugins import plugin_objects
 
     spec = resolved.spec
@@ -81,8 +83,11 @@ def _bind_kind(resolved: Resolved) -> TableKind:
 
 
 def add_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
-    """Return an experiment that shows more metrics, if it can. In a comparison, the first one then
+    """Return an experiment that shows these metrics too; in a comparison, the first of them then
     ranks the models.
+
+    The experiment is returned as it is if there are no names. Raises ElmbenchError if the table
+    shows no metrics, or if a metric counts rows or belongs to a task that no data set has.
     """
     from elmbench.metrics import LIST_COMMAND, metric_names
     from elmbench.registry.scorers import find_metric

@@ -114,17 +114,17 @@ class TableKind(ABC):
 
     def check(self) -> None:
         """Raise ValueError, with the wrong and the expected value, if this kind cannot show its
-        experiment.
+        experiment; here, if it has no models.
         """
         if not self.spec.models:
             raise ValueError("models is empty; expected at least one column")
 
     def _read_options(self) -> Any:
-        """Return the options that the experiment gives to its kind of table, without the options
-        for the choice of hyperparameters.
+        """Return the options of the experiment as an object of `Options`.
 
-        Raises ElmbenchError, which names the experiment file, if an option is unknown or has a
-        wrong value.
+        The key `dcs` is dropped if it only serves the choice of hyperparameters. Raises
+        ElmbenchError, which names the experiment file, if an option is unknown or has a wrong
+        value.
         """
         options = dict(self.spec.options)
         if (
@@ -143,12 +143,15 @@ class TableKind(ABC):
         planner.add_fits()
 
     def models(self) -> list[str]:
-        """Return the columns of the printed table that the suite measures."""
+        """Return the names of the model columns of the printed table that the suite measures."""
         return list(self.experiment.file.spec.models)
 
     def values(self, extra: Iterable[str] = ()) -> list[Measure]:
-        """Return the measures that have a column in `cells.csv`; `extra` are models beside the
-        table's own columns.
+        """Return the measures that have a column in `cells.csv`; here, the metrics of the tasks and
+        of the protocol.
+
+        `extra` are models beside the table's own columns, for kinds whose measures depend on the
+        model.
         """
         protocol = self.spec.protocol
         names: dict[str, None] = {}
@@ -187,9 +190,10 @@ class TableKind(ABC):
         return self.judges and measure.metric not in UNJUDGED
 
     def is_complete(self, dataset: str, runs: Iterable[int]) -> bool:
-        """Return True if an entry, by the runs of its cells, has all the folds of each of its runs.
+        """Return True if each run of an entry has all of its folds; always True for the data set
+        `all` and without folds.
 
-        A comparison over all data sets leaves out the incomplete ones, so it is complete itself.
+        `runs`: the number of the run of each cell of the entry.
         """
         if dataset == ALL or not self.has_folds:
             return True
@@ -211,7 +215,9 @@ class TableKind(ABC):
                 yield dataset, model, group
 
     def last_place(self, published: PublishedValue) -> float:
-        """Return the weight of the last printed digit of a published value."""
+        """Return the weight of the last printed digit of a published value, such as 0.01
+        for 0.93.
+        """
         return published.last_place
 
     def places(self, measure: Measure, published: PublishedValue | None) -> int | None:
@@ -231,15 +237,21 @@ class TableKind(ABC):
         return 3
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
-        """Return the columns of the table, for the data sets that it shows."""
+        """Return the columns of the table if it shows these data sets; by default,
+        `own_columns`.
+        """
         return self.own_columns
 
     def heading(self) -> str:
-        """Return the heading of a section if hyperparameters are not chosen."""
+        """Return the heading of a section in which hyperparameters are not chosen; by default,
+        `caption`.
+        """
         return self.caption
 
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
-        """Yield the lines of a section: one for each entry."""
+        """Yield the lines of a section, as texts by the name of the column; by default, one for
+        each entry.
+        """
         for entry in entries:
             names = {
                 "dataset": self.experiment.spelling(entry.dataset),
@@ -249,7 +261,7 @@ class TableKind(ABC):
             yield names | entry.texts()
 
     def notes(self, cells: DataFrame) -> Iterator[Note]:
-        """Yield the notes of this kind of table."""
+        """Yield the notes that this kind of table shows with its lines; by default, none."""
         yield from ()
 
     def figure(self, cells: DataFrame, outputs: Iterable[Outputs]) -> Figure | None:
@@ -260,15 +272,15 @@ class TableKind(ABC):
         return self.figure_of(points) if len(points) else None
 
     def figure_of(self, points: DataFrame) -> Figure:
-        """Return the figure of these points."""
+        """Return the figure of these points: the data, the drawing and its PNG."""
         drawing = self.draw(points)
         return Figure(data=points, png=figure_bytes(drawing), drawing=drawing)
 
     def points_of(
         self, cells: DataFrame, outputs: Iterable[Outputs]
     ) -> Points | DataFrame:
-        """Return the data of the figure from the cells and the stored results under the default
-        readings, read in turn.
+        """Return the lines of the data of the figure. `outputs`: the stored results under the
+        default readings, in turn; most kinds need only the cells.
 
         By default, these are the points of each model on each data set; empty if the kind of table
         has no figure.
@@ -280,9 +292,13 @@ class TableKind(ABC):
         )
 
     def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
-        """Return the data of the figure from the cells of one model on one data set."""
+        """Return the lines of the data of the figure for one model on one data set, without their
+        names. `cells`: those of this model and data set. By default there are none.
+        """
         return ()
 
     def draw(self, points: DataFrame) -> Any:
-        """Return the figure of these points as a matplotlib figure."""
+        """Return a matplotlib figure of these points. A kind of table with points must
+        define it.
+        """
         raise NotImplementedError

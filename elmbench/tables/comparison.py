@@ -78,6 +78,7 @@ class ComparisonTable(TableKind):
     judges = False
 
     def heading(self) -> str:
+        """Return the order of the models and the meaning of p, if the split allows a test."""
         tasks = dict.fromkeys(spec.task for spec in self.experiment.datasets.values())
         first = _first_metrics(self.spec, tasks)
         chooses = _first_metrics(self.experiment.file.spec, tasks)
@@ -90,6 +91,9 @@ class ComparisonTable(TableKind):
         return f"{order}; p: p-value of the difference from the best model"
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
+        """Return the metrics of the task, the rank, p, the times and the size; only the average
+        rank for the data set `all`.
+        """
         if dataset == ALL:
             return [Measure(RANK)]
         task = self.task_of(dataset)
@@ -98,8 +102,8 @@ class ComparisonTable(TableKind):
         return list(map(Measure, names))
 
     def summarised_cells(self, cells: DataFrame) -> DataFrame:
-        """Return the cells with the rank and the p-value of their model, and the average ranks over
-        data sets.
+        """Return the cells with the columns `RANK` and `P` of their model, followed by a cell of
+        the data set `all` for the average rank of each model.
         """
         import pandas as pd
 
@@ -118,7 +122,9 @@ class ComparisonTable(TableKind):
         return pd.concat([table, averages], ignore_index=True)
 
     def _ranked(self, cells: DataFrame, dataset: str) -> DataFrame:
-        """Return the cells of one data set with the rank and the p-value of their model."""
+        """Return the cells of one data set and selection with the rank and the p-value of their
+        model (`RANK`, `P`); NaN for models that are not ranked.
+        """
         metric = self.experiment.metric_of(dataset)
         all_scores = self._scores(cells, metric)
         scores = rivals_of(all_scores, self.experiment)
@@ -134,8 +140,11 @@ class ComparisonTable(TableKind):
         return ranked
 
     def _scores(self, cells: DataFrame, metric: str) -> DataFrame:
-        """Return the score of each test part (more is better), a column for each model that has
-        them all.
+        """Return the score of each test part (more is better): a line for each run and fold, a
+        column for each model that has them all.
+
+        With the same test parts in every run, there is a line for each fold: the mean over the
+        runs.
         """
         import pandas as pd
 
@@ -211,7 +220,10 @@ class ComparisonTable(TableKind):
     def _weak_models(
         self, dataset: str, means: Mapping[str, Mapping[str, float]]
     ) -> list[str]:
-        """Return the models that are no better than the dummy on a data set."""
+        """Return the models that are no better than the dummy on a data set; none for `all`.
+
+        `means`: the means of each model by metric.
+        """
         if dataset == ALL:
             return []
         metric = self.experiment.metric_of(dataset)
@@ -226,7 +238,9 @@ class ComparisonTable(TableKind):
         order: ModelOrder,
         dummy_rank: float | None,
     ) -> list[str]:
-        """Return the models by rank; `dummy_rank` replaces the dummy's own."""
+        """Return the models by rank; those without a rank come last. `dummy_rank`: the rank at
+        which the dummy is shown; None to keep its own.
+        """
         positions = {model: position for position, model in enumerate(order.models)}
 
         def sort_key(model: str) -> tuple[float, int, str]:
@@ -239,7 +253,7 @@ class ComparisonTable(TableKind):
 
     @property
     def _dummies(self) -> Sequence[str]:
-        """The models that always predict the same."""
+        """The models that ignore the features and always predict the same."""
         return dummies(self.experiment)
 
     def notes(self, cells: DataFrame) -> Iterator[Note]:
@@ -251,24 +265,25 @@ class ComparisonTable(TableKind):
         yield from missing_metrics(cells, self.experiment)
 
     def _notes_on_dataset(self, dataset: str, cells: DataFrame) -> Iterator[Note]:
-        """Yield the notes on one data set."""
+        """Yield the notes on one data set, whose cells are given."""
         metric = self.experiment.metric_of(dataset)
         scores = self._scores(cells, metric)
         rivals = rivals_of(scores, self.experiment)
         order = self._order_in_cells(cells, rivals)
-        yield from self._question_of_metric(dataset, scores, metric, cells)
+        yield from self._note_on_metric(dataset, scores, metric, cells)
         yield from self._note_on_undefined(dataset, cells, metric)
         yield from _note_on_ties(dataset, metric, order)
         yield from self._note_on_weak_models(dataset, scores)
         yield from self._note_on_best(dataset, scores, order)
         yield from self._note_on_power(dataset, cells, rivals, order)
 
-    def _question_of_metric(
+    def _note_on_metric(
         self, dataset: str, scores: DataFrame, metric: str, cells: DataFrame
     ) -> Iterator[Note]:
-        """Yield a note if the best model's mean is near to the dummy's.
+        """Yield a note that suggests another metric or target if the best model's mean is near to
+        the dummy's.
 
-        `cells`: those of the data set.
+        `cells`: those of the data set. `scores`: see `_scores`.
         """
         means = scores.mean().abs()
         rivals = rivals_of(scores, self.experiment)
@@ -322,7 +337,9 @@ class ComparisonTable(TableKind):
     def _note_on_undefined(
         self, dataset: str, cells: DataFrame, metric: str
     ) -> Iterator[Note]:
-        """Yield the models whose metric is undefined for some test parts."""
+        """Yield a note on the models whose metric is undefined for some test parts; such models
+        have no rank.
+        """
         is_rival = ~cells["model"].isin(self._dummies)
         ok = cells[(cells["status"] == "ok") & is_rival]
         missing_shares = ok[metric].isna().groupby(ok["model"], sort=False).mean()
@@ -341,7 +358,7 @@ class ComparisonTable(TableKind):
             )
 
     def _note_on_weak_models(self, dataset: str, scores: DataFrame) -> Iterator[Note]:
-        """Yield the models that are no better than the dummy."""
+        """Yield a note on the models that are no better than the dummy, if there are any."""
         weak_models = self._not_above_dummy(scores.mean().to_dict(), "")
         if weak_models:
             is_classification = self.task_of(dataset) == "classification"
@@ -355,7 +372,9 @@ class ComparisonTable(TableKind):
     def _note_on_best(
         self, dataset: str, scores: DataFrame, order: ModelOrder
     ) -> Iterator[Note]:
-        """Yield the best model, its mean and, if others are tied with it, what decides."""
+        """Yield a note on the best model, its mean and, if others are tied with it, what
+        decides.
+        """
         if not order.models:
             return
         best = order.models[0]
@@ -374,8 +393,10 @@ class ComparisonTable(TableKind):
     def _note_on_power(
         self, dataset: str, cells: DataFrame, rivals: DataFrame, order: ModelOrder
     ) -> Iterator[Note]:
-        """Yield the models that the folds cannot separate from the best one, and the smallest
-        difference that they could have shown.
+        """Yield a note on the models that the folds cannot separate from the best one, and the
+        smallest difference that they could have shown; nothing for fewer than two models.
+
+        `rivals`: the scores without dummies.
         """
         if len(order.models) < 2:
             return
@@ -406,8 +427,8 @@ class ComparisonTable(TableKind):
         yield Note("power", text)
 
     def _order_in_cells(self, cells: DataFrame, scores: DataFrame) -> ModelOrder:
-        """Return the order of the models with a column of scores, from the cells of one data
-        set.
+        """Return the order of the models that are columns of `scores`, by their means over the
+        cells of one data set that ended ok.
         """
         dataset = common_value(cells, "dataset")
         metrics = metrics_of(dataset, self.experiment)
@@ -421,8 +442,9 @@ class ComparisonTable(TableKind):
         return ModelOrder(metrics, means)
 
     def _not_above_dummy(self, means: Mapping[Any, float], metric: str) -> list[str]:
-        """Return the models whose mean is no better than the dummy's; less is better for an error
-        metric.
+        """Return the models whose mean is no better than the dummy's; none without a dummy.
+
+        `metric` says whether less is better; with an empty name, more is.
         """
         sign = -1 if less_is_better(metric) else 1
         scores = {
@@ -439,8 +461,8 @@ class ComparisonTable(TableKind):
 
 
 def _average_rank_cells(cells: DataFrame) -> DataFrame | None:
-    """Return a cell with the average rank of each model that is ranked on every data set; None for
-    a single data set, or if there is no such model.
+    """Return a cell of the data set `all` with the average rank of each model that is ranked on
+    every data set; None for a single data set, or if there is no such model.
     """
     is_default = cells["reading"] == ""
     cell = ["select", "model", "dataset"]
@@ -462,17 +484,19 @@ def _average_rank_cells(cells: DataFrame) -> DataFrame | None:
 
 
 def _first_metrics(spec: Experiment, tasks: Iterable[str]) -> str:
-    """Return the first metric of each task in words."""
+    """Return the first metric of each task in words, such as `mcc or rmse`."""
     return " or ".join(spec.protocol.metrics_for(task)[0] for task in tasks)
 
 
 def _metric_column(metric: str) -> Column:
-    """Return the column of a metric."""
+    """Return the column of a metric, with the name `value-<metric>`."""
     return Column(f"value-{metric}", metric, whole=True)
 
 
 def _brief_column(metric: str) -> Column:
-    """Return the column of a metric that does not rank."""
+    """Return the column of a metric that does not rank: numeric, with a short heading in a
+    terminal.
+    """
     return replace(
         _metric_column(metric), brief=_BRIEF.get(metric, metric), numeric=True
     )
@@ -509,13 +533,17 @@ def _means_of(entries: Sequence[Entry]) -> dict[str, float]:
 def _dummy_rank(
     means: Mapping[str, Mapping[str, float]], weak_models: Sequence[str]
 ) -> float:
-    """Return the rank that puts the dummy before the models that are no better than it, or last."""
+    """Return the rank at which the dummy is shown: half a rank before the first model that is no
+    better than it, or last.
+    """
     ranks = (means[model].get(RANK, math.inf) - 0.5 for model in weak_models)
     return min(ranks, default=len(means))
 
 
 def _note_on_ties(dataset: str, metric: str, order: ModelOrder) -> Iterator[Note]:
-    """Yield the models with the same mean, and what decides their order."""
+    """Yield a note on the models with the same mean and on what decides their order, if there are
+    any.
+    """
     if order.ties:
         groups = "; ".join(", ".join(models) for models in order.ties)
         yield Note(
@@ -526,7 +554,8 @@ def _note_on_ties(dataset: str, metric: str, order: ModelOrder) -> Iterator[Note
 
 def _group_by_runs(counts: Mapping[str, int | None]) -> str:
     """Return the names of models, grouped by the number of runs that would separate them from the
-    best one.
+    best one (None: no number would), such as `A, B (20 runs would, if the differences stay as
+    large) or C (nor would more runs)`.
     """
     groups = []
     for runs in sorted(set(counts.values()), key=lambda runs: runs or math.inf):
@@ -543,7 +572,9 @@ def _group_by_runs(counts: Mapping[str, int | None]) -> str:
 def _texts(
     entries: Sequence[Entry], means: Mapping[str, float], p: str
 ) -> dict[str, str]:
-    """Return the texts of a model on a data set, by column, with that of its p-value."""
+    """Return the texts of a model on a data set, by column: its metrics, times, size and chosen
+    hyperparameters. `p`: the text of its p-value.
+    """
     line = {
         f"value-{entry.measure.metric}": entry.shown for entry in entries if entry.shown
     }
@@ -561,8 +592,8 @@ def _texts(
 def _p_of(
     model: str, means: Mapping[str, Mapping[str, float]], order: ModelOrder
 ) -> str:
-    """Return the p-value of a model as the table shows it; "tied" if its mean is the best one
-    too.
+    """Return the p-value of a model as the table shows it: "best" for the best model, "tied" if its
+    rank is the same, empty without a p-value.
     """
     best = next(iter(order.models), "")
     if model == best:

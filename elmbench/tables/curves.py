@@ -48,6 +48,7 @@ class CurvesTable(TableKind):
     takes_models: ClassVar[bool] = True
 
     def check(self) -> None:
+        """Raise ValueError if a column does not vary exactly one numeric hyperparameter."""
         super().check()
         if self.spec.protocol.metrics_except:
             raise ValueError(
@@ -65,6 +66,7 @@ class CurvesTable(TableKind):
                     )
 
     def _check_column(self, column: str, model: ModelColumn) -> None:
+        """Raise ValueError unless a column searches one hyperparameter and inherits from none."""
         if len(model.searched) != 1:
             names = ", ".join(model.searched) or "nothing"
             raise ValueError(
@@ -111,7 +113,9 @@ class CurvesTable(TableKind):
         return self.spec.protocol.metric_for(task)
 
     def points(self, column: str, task: str) -> list[Measure]:
-        """Return the measures of a column, one for each value of its hyperparameter."""
+        """Return the measures of a column: the metric of the task at each value of its
+        hyperparameter.
+        """
         metric = self.metric(task)
         return [
             Measure.at(metric, name, value)
@@ -120,7 +124,9 @@ class CurvesTable(TableKind):
         ]
 
     def _grid_of(self, column: str) -> Mapping[str, Any]:
-        """Return the grid of a column of the table or of an added model."""
+        """Return the values of the hyperparameter of a column or of an added model, by its name;
+        empty for an unknown model.
+        """
         model = self.spec.models.get(column)
         if model is not None:
             return model.grid.values
@@ -129,6 +135,7 @@ class CurvesTable(TableKind):
         return models[column].grid if column in models else {}
 
     def values(self, extra: Iterable[str] = ()) -> list[Measure]:
+        """Return the points of all columns and of the models `extra`."""
         columns = [*self.spec.models, *extra]
         points: list[Measure] = []
         for task in self.tasks:
@@ -141,6 +148,7 @@ class CurvesTable(TableKind):
         return self.points(model, self.task_of(dataset))
 
     def heading(self) -> str:
+        """Return the caption, or else a heading that names the varied hyperparameters."""
         names = [_NAMES.get(name, name) for name in self.varied_params()]
         return (
             self.caption
@@ -156,8 +164,8 @@ class CurvesTable(TableKind):
         )
 
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
-        """Yield a line for each point; of a long curve, for each fifth of it, or each fifth power
-        of two.
+        """Yield a line for each point of a curve; if it has more than `_MOST_POINTS`, for the
+        points of `_thin_points`.
         """
         points = _thin_points(
             list(dict.fromkeys(point_of(entry.measure) for entry in entries))
@@ -167,7 +175,9 @@ class CurvesTable(TableKind):
         )
 
     def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
-        """Yield the points of a curve: the mean over the cells that ended ok."""
+        """Yield the points of a curve: `metric`, `parameter`, `value`, and the mean over the cells
+        that ended ok (see `mean_of`).
+        """
         for measure in self.measures(dataset, model):
             values = self.values_of(cells_ended_ok(cells), measure).dropna()
             if len(values):
@@ -223,7 +233,9 @@ class CurvesTable(TableKind):
 
 
 def _scale_axis(axes: Any, values: Any, *, is_C: bool) -> None:
-    """Set a logarithmic axis for powers of two, with the ridges above it for C."""
+    """Make the x axis logarithmic if the values are powers of two, with the ridges above it for C;
+    else, start it at 0.
+    """
     if exponents_of(list(set(values))) is None:
         axes.set_xlim(0, values.max())
         return
@@ -241,8 +253,10 @@ def point_of(measure: Measure) -> float:
 
 
 def _thin_points(values: list[float]) -> list[float]:
-    """Return the values at which the table shows a curve: all if they are few, else some of
-    them.
+    """Return the values at which the table shows a curve: all up to `_MOST_POINTS` of them.
+
+    Of more powers of two, every fifth power and both ends; of other values, the six nearest to
+    multiples of a fifth of the largest.
     """
     if len(values) <= _MOST_POINTS:
         return values

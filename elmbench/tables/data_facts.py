@@ -35,15 +35,19 @@ class DataFactsTable(TableKind):
         )
 
     def models(self) -> list[str]:
+        """Return `DATA`, the only column."""
         return [DATA]
 
     def values(self, extra: Iterable[str] = ()) -> list[Measure]:
+        """Return the facts of data sets; those of both parts only if the paper prints them."""
         return [
             Measure(fact) for fact in FACTS if fact not in PARTS or self._prints_parts()
         ]
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
-        """Return the facts of a data set, without those that follow from printed ones."""
+        """Return the facts of a data set, without those that follow from printed ones or that a
+        regression lacks.
+        """
         printed = {value.metric for value in self.experiment.file.published.values}
         # If the paper counts the rows of each class, their sum and the number of classes follow.
         absent: set[str] = set()

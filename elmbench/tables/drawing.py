@@ -77,8 +77,10 @@ def title_of(resolved: Resolved) -> str:
 
 
 def headline(resolved: Resolved, detail: str = "", width: int = 80) -> str:
-    """Return the heading of a figure: what it shows, with a detail, in lines of this width; below
-    it, the title of its table.
+    """Return the heading of a figure: the title of the table and a detail, in lines of `width`
+    characters; below it, `title_of`.
+
+    A detail that the title already has is left out.
     """
     title = resolved.file.spec.title
     words = title[:1].upper() + title[1:]
@@ -100,7 +102,7 @@ def words_for(name: str) -> str:
 
 
 class ProperNames:
-    """The names of data sets and models as the tables of a paper print them."""
+    """The names of data sets and models as the tables of the experiment's paper print them."""
 
     def __init__(self, resolved: Resolved) -> None:
         self._resolved = resolved
@@ -139,12 +141,16 @@ class ProperNames:
         return points.assign(dataset=points["dataset"].map(self.dataset))
 
     def model(self, name: str) -> str:
-        """Return the first column that shows a model; its own name if none does."""
+        """Return the column that shows a model (by the suite's name); the name itself if
+        none does.
+        """
         return self._models.get(name, name)
 
 
 def exponents_of(values: Sequence[float]) -> list[int] | None:
-    """Return the exponents of three or more powers of two; None for other values."""
+    """Return the exponents if all values are powers of two and there are at least three;
+    else None.
+    """
     exponents = [exponent for exponent in map(log2_of, values) if exponent is not None]
     return exponents if len(exponents) == len(values) > 2 else None
 
@@ -155,12 +161,14 @@ def cells_ended_ok(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def common_value(points: pd.DataFrame, column: str) -> str:
-    """Return the value of a column that all points have in common."""
+    """Return the value of a column that all points have in common, as text; it is read from the
+    first point and not checked.
+    """
     return str(points[column].iloc[0])
 
 
 def curve_of(points: pd.DataFrame, model: str, by: str) -> pd.DataFrame:
-    """Return the points of a model in ascending order of a column."""
+    """Return the points of a model in ascending order of the column `by`."""
     of_model = points[points["model"] == model]
     return of_model.sort_values(by)
 
@@ -187,14 +195,16 @@ def default_cells_by_model(
 
 
 def mean_of(values: pd.Series[float]) -> dict[str, float]:
-    """Return the mean, the standard deviation and the number of values, by the columns of a
-    figure's data.
+    """Return the mean, the standard deviation and the number of values, as a dict with `mean`,
+    `std` and `n`.
     """
     return {"mean": values.mean(), "std": values.std(ddof=1), "n": len(values)}
 
 
 def line_styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return the style of each line; no two of up to 20 lines are alike."""
+    """Return the style of each line by its name, as arguments of matplotlib's `plot`: `color`,
+    `linestyle`, `marker`, `linewidth`. No two of up to 20 lines are alike.
+    """
     return {
         name: {
             "color": PALETTE[i % len(PALETTE)],
@@ -214,7 +224,7 @@ def empty_figure(width: float, height: float) -> Any:
 
 
 def new_figure(width: float, height: float) -> tuple[Any, Any]:
-    """Return a new drawing of this size in inches, and its axes."""
+    """Return a new matplotlib figure of this size in inches, and its axes."""
     figure = empty_figure(width, height)
     return figure, figure.add_subplot()
 
@@ -233,11 +243,11 @@ def panels(
     titles: Mapping[str, str] | None = None,
     columns: int | None = None,
 ) -> tuple[Any, list[Panel]]:
-    """Return a new drawing, and its panels, one for each group of points: three in a row, or two of
-    four.
+    """Return a new matplotlib figure and its panels, one for each group of points: three in a row,
+    or two if there are four.
 
-    `key`: the columns that group the points. `titles`: the titles of panels by data set; by
-    default, its name. `columns`: the number of panels in a row.
+    `key`: the columns that group the points. `height`: that of a row, in inches. `titles`: the
+    titles of panels by data set; by default, its name. `columns`: the number of panels in a row.
     """
     titles = titles or {}
     groups = [group for _, group in points.groupby(key, sort=False)]
@@ -266,8 +276,10 @@ def panels(
 def plot_with_band(
     axes: Any, x: str, points: pd.DataFrame, style: Mapping[str, Any]
 ) -> None:
-    """Plot the `mean` of points over a column, with a band of one deviation (`std`) on both
-    sides.
+    """Plot the column `mean` of points over the column `x`, with a band of one deviation (column
+    `std`) on both sides.
+
+    `style`: arguments of matplotlib's `plot`; its `color`, which it must have, also fills the band.
     """
     mean = points["mean"]
     std = points["std"].astype(float).fillna(0)
@@ -283,7 +295,7 @@ def plot_with_band(
 
 
 def plot_scores(axes: Any, height: int, scores: pd.Series[float]) -> None:
-    """Plot the scores of a model as dots at a height, and their mean as a bar."""
+    """Plot the scores of a model as dots at a height, and their mean as a vertical bar."""
     axes.plot(
         scores,
         [height] * len(scores),
@@ -309,8 +321,10 @@ def finish(
     title: str,
     markers: Mapping[str, str] | None = None,
 ) -> Any:
-    """Return a drawing of panels with its title, and a legend of these lines and black markers
-    below.
+    """Add a title and a legend below to a figure of panels, and return it.
+
+    `styles`: the style of each line of the legend (see `line_styles`). `markers`: black markers
+    that the legend also explains, by their words.
     """
     looks = dict(styles) | {
         label: {"linestyle": "", "marker": marker, "color": "black"}
@@ -334,11 +348,11 @@ def finish(
 
 
 def figure_bytes(figure: Any, form: str = "png") -> bytes:
-    """Return a matplotlib figure as PNG, PDF or SVG; a PNG has a palette, which suffices for its
-    few colours.
+    """Return a matplotlib figure as a file of format `form`: png, pdf or svg. A PNG has a palette,
+    which suffices for its few colours.
 
-    A dollar sign in its texts is a dollar sign, except in ticks that are powers of two. Control
-    characters are escaped.
+    Texts of the figure are changed in place: a dollar sign starts no formula, except in ticks that
+    are powers of two, and control characters are escaped.
     """
     import numpy as np
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -56,8 +56,8 @@ class MetricsTable(TableKind):
     per_metric: tuple[Column, ...] = (VALUE, PUBLISHED, VERDICT)
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
-        """Return every metric of the task but the counts, and the time and the size of the
-        model.
+        """Return the metrics of the task without the counts, the time of a fit and the size of the
+        model; the protocol's metrics come first, also if they are times.
         """
         task = self.task_of(dataset)
         protocol = self.spec.protocol
@@ -91,11 +91,15 @@ class MetricsTable(TableKind):
         )
 
     def notes(self, cells: DataFrame) -> Iterator[Note]:
+        """Yield a note on each metric that some models lack."""
         yield from missing_metrics(cells, self.experiment)
 
     def _metric_columns(self, datasets: Collection[str]) -> list[Column]:
         """Return the columns `per_metric` of the first metric of each data set, then those of the
-        second ones, and so on.
+        second ones, and so on. Their names end in 2, 3, ... from the second metric on.
+
+        Data sets with different metrics share the columns; the heading joins the names, such as
+        `mcc / nrmse`.
         """
         protocol = self.spec.protocol
         metrics_by_data = [self._metrics_of(name) for name in datasets] or [[""]]
@@ -115,13 +119,13 @@ class MetricsTable(TableKind):
         return columns
 
     def _metrics_of(self, dataset: str) -> list[str]:
-        """Return the metrics of a data set."""
+        """Return the metrics of a data set, in the order of the protocol."""
         task = self.task_of(dataset)
         return self.spec.protocol.metrics_for(task, dataset)
 
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
-        """Yield a line for each model on each data set; ratios are over the first model of the data
-        set.
+        """Yield a line for each model on each data set. The ratios divide fit times by those of the
+        first model of the data set.
         """
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
             yield from self._lines_of_dataset(dataset, group)
@@ -129,7 +133,9 @@ class MetricsTable(TableKind):
     def _lines_of_dataset(
         self, dataset: str, entries: Iterable[Entry]
     ) -> Iterator[Line]:
-        """Yield a line for each model on a data set; ratios are over the first one."""
+        """Yield a line for each model on a data set. The ratios divide fit times by those of its
+        first model.
+        """
         first_times: dict[str, float] | None = None
         for model, group in groupby(entries, key=lambda entry: entry.model):
             by_metric = {entry.measure.metric: entry for entry in group}
@@ -143,7 +149,9 @@ class MetricsTable(TableKind):
     def _line(
         self, dataset: str, model: str, by_metric: Mapping[str, Entry]
     ) -> dict[str, str]:
-        """Return the texts of a model on a data set, without ratios."""
+        """Return the texts of a model on a data set by column, without ratios. `by_metric`: its
+        entries by the name of the metric.
+        """
         line = {name: entry.shown for name, entry in by_metric.items() if entry.shown}
         line["dataset"] = self.experiment.spelling(dataset)
         line["model"] = model
@@ -165,7 +173,9 @@ class MetricsTable(TableKind):
 
 
 def _fit_times(by_metric: Mapping[str, Entry]) -> dict[str, float]:
-    """Return our time of a fit and the published one, by the column of its ratio."""
+    """Return our time of a fit (`ratio`) and the published one (`published_ratio`) in seconds, by
+    the column of their ratio; without those that are missing.
+    """
     fit = by_metric.get("fit_seconds")
     if fit is None:
         return {}
@@ -180,7 +190,9 @@ def _fit_times(by_metric: Mapping[str, Entry]) -> dict[str, float]:
 def _ratios(
     times: Mapping[str, float], first_times: Mapping[str, float]
 ) -> dict[str, str]:
-    """Return times as multiples of the times of the first model, in words."""
+    """Return times as multiples of the times of the first model, as texts by the same keys; a time
+    that the first model lacks is left out.
+    """
     return {
         name: f"{seconds / first_times[name]:.2g}"
         for name, seconds in times.items()
@@ -206,7 +218,7 @@ def missing_metrics(cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
 
 
 def _models_without(metric: str, cells: DataFrame) -> list[str]:
-    """Return the models for none of whose cells a metric has a value."""
+    """Return the models that have no value of a metric in any of their cells."""
     is_empty = cells[metric].isna()
     by_model = is_empty.groupby(cells["model"], sort=False)
     is_missing = by_model.all()

@@ -12,7 +12,7 @@ def quantity(
     """Return a mean and its deviation, such as `0.93 ± 0.012` or `0.93 (3 ok)`.
 
     `places`: decimals to show; three significant figures for None. `ok`: the number of cells that
-    the mean is over, if others did not end ok.
+    the mean is over, if others did not end ok; it is shown only if `places` is given.
     """
     numbers = [mean]
     if std is not None:
@@ -26,17 +26,21 @@ def quantity(
 
 
 def ending_text(status: str) -> str:
-    """Return an ending as the papers print it, such as `out of memory` or `-`."""
+    """Return an ending as the papers print it: `out of memory`, `-` for `unavailable`, others as
+    they are.
+    """
     return _ENDINGS.get(status, status)
 
 
 def gain_text(value: float) -> str:
-    """Return the optimism of a selection with its sign."""
+    """Return the optimism of a selection with its sign and three decimals, such as `+0.012`."""
     return f"{round(value, 3) + 0.0:+.3f}"
 
 
 def p_text(p: float) -> str:
-    """Return a p-value as tables show it."""
+    """Return a p-value with three decimals and no leading zero, such as `.012`; `<.001`
+    below that.
+    """
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
@@ -47,13 +51,15 @@ def p_words(p: float) -> str:
 
 
 def format_fixed(value: float, places: int) -> str:
-    """Return a number with a fixed number of decimals, or in powers of ten if it is very large."""
+    """Return a number with `places` decimals; from a million on, in powers of ten, such as
+    `1.2e+06`.
+    """
     return f"{value:.{places}f}" if abs(value) < 1e6 else f"{value:.1e}"
 
 
 def three_digits(value: float) -> str:
-    """Return seconds or a hyperparameter with at most three significant figures, large ones as
-    whole numbers.
+    """Return seconds or a hyperparameter with three significant figures, as a whole number from 100
+    on and with two figures below 0.01.
     """
     if value >= 100:
         return f"{value:.0f}"

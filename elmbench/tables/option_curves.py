@@ -38,6 +38,7 @@ class OptionCurvesTable(TimesTable):
     figure_legend = BAND_LEGEND
 
     def check(self) -> None:
+        """Raise ValueError unless each data set has one option in its name, the same for all."""
         super().check()
         options = {}
         for name in self.spec.datasets:
@@ -51,11 +52,12 @@ class OptionCurvesTable(TimesTable):
                 )
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
+        """Return the columns of names, fit times and ratios, without metrics."""
         return (DATASET, MODEL, *TIMES, *RATIOS)
 
     def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
-        """Yield the mean time of a fit at a value of the option, and the first ending but ok, by
-        generator.
+        """Yield one point: the mean time of a fit on the generator `dataset` at the `value` of the
+        `option`. `ending` is the first status but ok, or empty.
         """
         spec = self.experiment.dataset(dataset)
         _, options = split_name(spec.name)
@@ -71,8 +73,8 @@ class OptionCurvesTable(TimesTable):
         }
 
     def draw(self, points: DataFrame) -> Any:
-        """Draw a panel for each generator, as in Fig. 4 of the RKELM paper; models that did not end
-        ok have marks.
+        """Draw a panel for each generator, as in Fig. 4 of the RKELM paper; models with cells that
+        did not end ok have marks.
         """
         styles = line_styles(points["model"])
         marks = _marks_of(points["ending"])
@@ -105,7 +107,7 @@ def _draw_panel(
 
 
 def _marks_of(endings: Any) -> dict[str, str]:
-    """Return the mark of each ending but ok, by its status."""
+    """Return a mark for each distinct ending but ok, by its status."""
     statuses = endings.astype(object).fillna("")
     distinct = dict.fromkeys(filter(None, statuses))
     return dict(zip(distinct, cycle(_CROSSES), strict=False))

@@ -18,7 +18,7 @@ _ENTRY = ["select", "reading"]
 
 
 class PairedTestsOptions(TableOptions):
-    """Two columns of the table by the name that the paper gives to their comparison."""
+    """The comparisons of the table: for each printed name, the two columns that are compared."""
 
     pairs: dict[str, tuple[str, str]] = Field(min_length=1)
 
@@ -39,6 +39,7 @@ class PairedTestsTable(TableKind):
     own_columns = (Column("model", "comparison", whole=True), *WITHOUT_MODELS[1:])
 
     def check(self) -> None:
+        """Raise ValueError if a comparison names a column that the table lacks."""
         super().check()
         for name, pair in self.options.pairs.items():
             for column in pair:
@@ -49,12 +50,15 @@ class PairedTestsTable(TableKind):
                     )
 
     def models(self) -> list[str]:
+        """Return the names of the comparisons, which take the place of models."""
         return list(self.options.pairs)
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
+        """Return the statistics of a comparison."""
         return [Measure(name) for name in MEASURES]
 
     def places(self, measure: Measure, published: PublishedValue | None) -> int | None:
+        """Return 0 decimals for a count, three significant figures (None) for p-values."""
         if measure.metric == "data_sets":
             return 0
         if measure.metric in ("p", "paired_p"):
@@ -128,8 +132,8 @@ class _TTest(NamedTuple):
 
 
 def _welch_test(a: Any, b: Any) -> _TTest:
-    """Return Welch's test of two independent samples (scipy.stats takes most of a second to
-    import).
+    """Return Welch's test of two independent samples, arrays of at least two values (scipy.stats
+    takes most of a second to import).
     """
     a_share = a.var(ddof=1) / len(a)
     b_share = b.var(ddof=1) / len(b)
@@ -144,7 +148,7 @@ def _welch_test(a: Any, b: Any) -> _TTest:
 
 
 def _paired_test(differences: Any) -> _TTest:
-    """Return the test of the differences of pairs."""
+    """Return the paired t-test, from the array of the differences of the pairs."""
     n = len(differences)
     return _t_test(differences.mean(), differences.var(ddof=1) / n, n - 1)
 

@@ -27,6 +27,9 @@ class ParametersTable(TableKind):
         planner.add_fits(choices_only=True)
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
+        """Return the hyperparameters that a column searches itself; for an added model, those of
+        its grid.
+        """
         if column := self.experiment.file.spec.models.get(model):
             return [Measure(name) for name in column.searched]
         # The name is that of a results file: no module is imported by its address.
@@ -37,10 +40,11 @@ class ParametersTable(TableKind):
         )
 
     def values_of(self, cells: DataFrame, measure: Measure) -> Series[float]:
+        """Return the chosen value of a hyperparameter in each cell."""
         return chosen_values(cells, measure.metric)
 
     def notes(self, cells: DataFrame) -> Iterator[Note]:
-        """Yield the hyperparameters that the paper prints as their inverse."""
+        """Yield a note on each hyperparameter that the paper prints as an inverse, such as 1/C."""
         for model, column in self.spec.models.items():
             for name in column.searched:
                 if (printed := column.printed.get(name, "")).startswith("1/"):
@@ -50,11 +54,14 @@ class ParametersTable(TableKind):
                     )
 
     def places(self, measure: Measure, published: PublishedValue | None) -> int | None:
+        """Return None, for three significant figures."""
         return None
 
 
 def chosen_values(cells: DataFrame, parameter: str) -> Series[float]:
-    """Return the value of a hyperparameter in each cell, NaN if it has none."""
+    """Return the value of a hyperparameter in each cell, from its column `params`; NaN if it has
+    none.
+    """
     import pandas as pd
 
     values = [json.loads(text).get(parameter) for text in cells["params"]]

@@ -18,8 +18,11 @@ class PrecisionRecallTable(MetricsTable):
     figure_legend = "Each curve is of the pooled test rows of all folds and runs."
 
     def points_of(self, cells: DataFrame, outputs: Iterable[Outputs]) -> DataFrame:
-        """Return the curve of each model over the rows of all folds and runs, for the table's first
-        selection.
+        """Return the precision-recall curve of each model over the pooled test rows of all folds
+        and runs, for its first selection.
+
+        The columns are `model`, `recall`, `precision` and `average_precision`; models without
+        stored decision values are left out.
         """
         import numpy as np
         import pandas as pd

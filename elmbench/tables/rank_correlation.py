@@ -37,6 +37,7 @@ class RankCorrelationTable(CurvesTable):
     points_of_entry = TableKind.points_of_entry
 
     def _check_column(self, column: str, model: ModelColumn) -> None:
+        """Raise ValueError unless a column searches `n_hidden` and has an activation."""
         if model.searched != ("n_hidden",):
             searched = ", ".join(model.searched) or "nothing"
             raise ValueError(f"models.{column} searches {searched}; expected n_hidden")
@@ -47,6 +48,9 @@ class RankCorrelationTable(CurvesTable):
             )
 
     def task(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Task:
+        """Return the task that correlates D_CS with its leading term over all rows; the fold has no
+        effect.
+        """
         from elmbench.tasks.correlation import Correlation, Scaling
 
         scale = planner.protocol.scale_of(planner.dataset.name)
@@ -64,6 +68,7 @@ class RankCorrelationTable(CurvesTable):
         )
 
     def metric(self, task: str) -> str:
+        """Return `spearman`, for every task."""
         return "spearman"
 
     def last_place(self, published: PublishedValue) -> float:

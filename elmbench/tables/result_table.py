@@ -92,8 +92,8 @@ class Entry:
         return f"{self.verdict}, {amount(self.rows_off, 'test row')} off"
 
     def texts(self, suffix: str = "") -> dict[str, str]:
-        """Return our value, the published one and the verdict, by column, as far as there are
-        any.
+        """Return our value, the published one and the verdict, without empty ones, by the columns
+        `value`, `published` and `verdict`, each followed by `suffix`.
         """
         texts = {
             "value": self.shown,

@@ -20,7 +20,8 @@ class SizeCurvesTable(MetricsTable):
     )
 
     def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
-        """Yield the point of a column: its mean size and the mean of its metric.
+        """Yield the point of a column: its mean `size` and the mean of its first metric (see
+        `drawing.mean_of`); nothing without a value, or for an added model.
 
         Columns of one model have one curve, with the name of the model.
         """

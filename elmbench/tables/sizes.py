@@ -19,6 +19,7 @@ class SizesTable(TableKind):
     judges = False
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
+        """Return the size of a model, and its target dimensions if it projects the rows."""
         names = ["n_units"]
         column = self.experiment.file.spec.models.get(model)
         if column is not None:
@@ -29,6 +30,7 @@ class SizesTable(TableKind):
         return [Measure(name) for name in names]
 
     def values_of(self, cells: DataFrame, measure: Measure) -> Series[float]:
+        """Return the size, or the chosen number of dimensions, of each cell."""
         if measure.metric == "target_dimensions":
             return chosen_values(cells, _DIMENSIONS)
         return super().values_of(cells, measure)

@@ -69,6 +69,9 @@ class StreamCurvesTable(CurvesTable):
     caption = "after each chunk of the training rows"
 
     def check(self) -> None:
+        """Raise ValueError unless the split gives the sizes of its parts and the protocol has a
+        metric of streams.
+        """
         super().check()
         if self.spec.protocol.outer.kind not in SIZED:
             raise ValueError(
@@ -82,6 +85,7 @@ class StreamCurvesTable(CurvesTable):
             )
 
     def _check_column(self, column: str, model: ModelColumn) -> None:
+        """Raise ValueError if a column searches hyperparameters."""
         if model.searched:
             raise ValueError(
                 f"models.{column} searches {', '.join(model.searched)}; expected fixed parameters"
@@ -92,6 +96,7 @@ class StreamCurvesTable(CurvesTable):
         return [metric for metric in self.spec.protocol.metrics if metric in _METRICS]
 
     def task(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Task:
+        """Return the task that learns the training rows of one outer fold in chunks."""
         from elmbench.tasks.stream import Stream
 
         return Stream(
@@ -103,6 +108,7 @@ class StreamCurvesTable(CurvesTable):
         )
 
     def values(self, extra: Iterable[str] = ()) -> list[Measure]:
+        """Return the measures of all data sets, by metric, then by number of rows."""
         points = (
             point for name in self.spec.datasets for point in self.measures(name, "")
         )
@@ -112,7 +118,9 @@ class StreamCurvesTable(CurvesTable):
         )
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
-        """Return each metric after each chunk of the stream."""
+        """Return each metric of the task after each chunk of the stream, by the number of rows
+        learnt; the prequential error only from the second chunk on.
+        """
         spec = self.experiment.dataset(dataset)
         split = self.spec.protocol.outer.split(dataset, spec.task)
         # NumPy, which validation does not need.
@@ -133,8 +141,8 @@ class StreamCurvesTable(CurvesTable):
         return measures
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
-        """Return a column for each measure of each model, named after the model; with several
-        measures, after both.
+        """Return the data set, the rows, and a column for each metric of each model, named after
+        the model or, with several metrics, after both.
         """
         metrics = self._metrics()
         columns = [
@@ -181,18 +189,23 @@ class StreamCurvesTable(CurvesTable):
 
 
 def _line(title: str, rows: str, entries: Iterable[Entry]) -> Line:
-    """Return the line of some measures of a data set, after so many rows."""
+    """Return the line of some measures of a data set. `rows`: the number of rows learnt, as
+    text.
+    """
     return {"dataset": title, "rows": rows, **_texts(entries)}
 
 
 def _rows_learnt(entry: Entry) -> float:
-    """Return the number of rows after which an entry is measured."""
+    """Return the number of rows learnt when an entry was measured."""
     return point_of(entry.measure)
 
 
 def _with_axes_and_lines(points: DataFrame) -> DataFrame:
-    """Return points with the label of their axis (`axis`), and the model or the measure of their
-    line (`line`), or both if models and measures share an axis.
+    """Return points with two more columns: `axis`, the label of their axis, and `line`, the label
+    of their line.
+
+    A line is a model; if an axis has several metrics, it is the metric for a single model, else
+    both.
     """
     words = points["metric"].map(_WORDS)
     axes = points["metric"].map(_AXES)
@@ -206,8 +219,10 @@ def _with_axes_and_lines(points: DataFrame) -> DataFrame:
 
 
 def _panels_in_a_row(n_axes: Sequence[int]) -> int | None:
-    """Return the number of panels in a row: those of one data set, if there are several data sets
-    with the same number of axes above one; else None.
+    """Return the number of panels in a row, which then has the panels of one data set; None if
+    there is one data set, or if data sets have one axis or different numbers of them.
+
+    `n_axes`: the number of axes of each data set.
     """
     sizes = set(n_axes)
     if len(n_axes) < 2 or len(sizes) > 1:
@@ -217,7 +232,9 @@ def _panels_in_a_row(n_axes: Sequence[int]) -> int | None:
 
 
 def _axis_label(points: DataFrame) -> str:
-    """Return the label of the axis of a panel: its measure, or what several measures share."""
+    """Return the label of the axis of a panel: its metric, or the common word of several
+    metrics.
+    """
     metrics = points["metric"].unique()
     if len(metrics) > 1:
         return common_value(points, "axis")
@@ -225,7 +242,7 @@ def _axis_label(points: DataFrame) -> str:
 
 
 def _texts(entries: Iterable[Entry]) -> dict[str, str]:
-    """Return the texts of a chunk, by the column of the model and the measure."""
+    """Return the values of a chunk as texts, by the column `value <model> <metric>`."""
     return {
         f"value {entry.model} {entry.measure.metric}": entry.shown
         for entry in entries

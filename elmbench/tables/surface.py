@@ -34,6 +34,9 @@ class SurfaceTable(CurvesTable):
     figure_legend = "The star marks the best value; the lines join equal values."
 
     def check(self) -> None:
+        """Raise ValueError unless all columns vary the same hyperparameter and each fixes the one
+        of `options.rows` at a number of its own.
+        """
         super().check()
         if len(self.varied_params()) != 1:
             names = ", ".join(self.varied_params())
@@ -53,8 +56,8 @@ class SurfaceTable(CurvesTable):
                 )
 
     def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
-        """Yield the points of the curves with the name and the value of the second
-        hyperparameter.
+        """Yield the points of a curve with `row` and `row_value`, the symbol and the value of the
+        second hyperparameter.
         """
         rows = self.options.rows
         row = {
@@ -87,7 +90,11 @@ class SurfaceTable(CurvesTable):
 
 
 def _draw_panel(figure: Any, axes: Any, surface: DataFrame, point: Any) -> None:
-    """Draw a surface, with rows from the bottom up, contour lines and a star at the best point."""
+    """Draw a surface, with rows from the bottom up, contour lines and a star at the best point.
+
+    `surface`: the means, a row and a column for each value. `point`: any of its points, for the
+    names.
+    """
     import numpy as np
 
     metric = point["metric"]
@@ -118,8 +125,10 @@ class TileCentres:
 
 
 def _add_contours(axes: Any, tiles: TileCentres, heights: Any, metric: str) -> None:
-    """Add labelled contour lines, white where the tiles are dark, unless the surface is flat or a
-    line.
+    """Add labelled contour lines, white where the tiles are dark; none if the surface is flat or
+    has a single row or column.
+
+    `heights`: the values, of shape (rows, columns), masked where missing.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -161,8 +170,9 @@ def _mark_best(axes: Any, tiles: TileCentres, heights: Any, metric: str) -> None
 
 
 def _label_values(axes: Any, x: Any, values: list[Any], *, has_ridges: bool) -> None:
-    """Label the values of the hyperparameter, as powers of two if they are; with `has_ridges`, also
-    their inverses above the panel.
+    """Label the ticks `x` with the values of the hyperparameter, or some of them if they are many,
+    as powers of two if they all are; then, with `has_ridges`, also with their inverses above the
+    panel.
     """
     exponents = exponents_of(values)
     if exponents is None:
@@ -184,4 +194,5 @@ def _label_values(axes: Any, x: Any, values: list[Any], *, has_ridges: bool) -> 
 
 
 def _power_of_two(exponent: int) -> str:
+    """Return a power of two as a formula for matplotlib."""
     return f"$2^{{{exponent}}}$"

@@ -15,6 +15,7 @@ class TimesTable(MetricsTable):
     per_metric = (VALUE,)
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
+        """Return the columns of times and ratios, followed by those of the metrics."""
         return (
             DATASET,
             MODEL,
@@ -25,8 +26,8 @@ class TimesTable(MetricsTable):
         )
 
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
-        """Yield the lines of metrics. If a fit has no time, its line shows the ending of its
-        cells.
+        """Yield the lines of metrics. If a fit has no time, the first value, such as the ending of
+        its cells, moves to the column `fit`.
         """
         for line in super().lines(entries):
             if "fit" in line or "value" not in line:

@@ -27,8 +27,8 @@ class TrialsTable(MetricsTable):
     figure_legend = "Each point is the value of one trial."
 
     def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
-        """Return the value of each trial, counted from 1; None if one of its cells did not end
-        ok.
+        """Return a point for each run: `metric`, `trial` (counted from 1) and `value`, the mean
+        over its folds, None if a cell did not end ok; no points if no run has a value.
         """
         metric = self.experiment.metric_of(dataset)
         trials: list[dict[str, Any]] = []

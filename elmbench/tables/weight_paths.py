@@ -52,6 +52,9 @@ class WeightPathsTable(MetricsTable):
     )
 
     def check(self) -> None:
+        """Raise ValueError if the number of kernel names for a data set differs from that of the
+        kernels of a model.
+        """
         super().check()
         for dataset, names in self.options.kernels.items():
             for column, model in self.spec.models.items():
@@ -65,20 +68,27 @@ class WeightPathsTable(MetricsTable):
                     )
 
     def plan(self, planner: DatasetPlanner) -> None:
+        """Add the fits of one data set as tasks that also store the kernel weights."""
         from elmbench.tasks.kernel_weights import KernelWeights
 
         planner.add_fits(kind=KernelWeights)
 
     def values(self, extra: Iterable[str] = ()) -> list[Measure]:
+        """Return the metrics, and the numbers of kernels and iterations."""
         return [*super().values(extra), *map(Measure, COUNTED)]
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
+        """Return the measures of `MetricsTable`, and the numbers of kernels and iterations."""
         return [*super().measures(dataset, model), *map(Measure, COUNTED)]
 
     def places(self, measure: Measure, published: PublishedValue | None) -> int | None:
+        """Return 1 for the mean numbers of kernels and iterations, else as for other tables."""
         return 1 if measure.metric in COUNTED else super().places(measure, published)
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
+        """Return the columns of `MetricsTable`, with those of kernels and iterations before the
+        optimism.
+        """
         columns = list(super().columns(datasets))
         i = [column.name for column in columns].index("optimism")
         return (
@@ -88,7 +98,11 @@ class WeightPathsTable(MetricsTable):
         )
 
     def points_of(self, cells: DataFrame, outputs: Iterable[Outputs]) -> DataFrame:
-        """Return the weights of the kernels and the objective by iteration; 0 is the start."""
+        """Return a line for each iteration of the first fold of each model: `iteration` (0 is the
+        start), `objective` and the weights `weight 1`, `weight 2`, ...
+
+        Models with a single kernel, or without an iteration, are left out.
+        """
         import pandas as pd
 
         paths = {}
@@ -150,7 +164,9 @@ class WeightPathsTable(MetricsTable):
         return figure
 
     def _kernels_of(self, paths: DataFrame) -> dict[str, str]:
-        """Return the name of each kernel of a data set, by its column."""
+        """Return the name of each kernel of a data set, by its column such as `weight 1`. `paths`:
+        the points of the data set.
+        """
         columns = paths.filter(like="weight ").dropna(axis="columns").columns
         spelling = common_value(paths, "dataset")
         suite_names = {
@@ -162,8 +178,8 @@ class WeightPathsTable(MetricsTable):
         return dict(zip(columns, names, strict=True))
 
     def _kernel_names(self, dataset: str, model: str, count: int) -> Sequence[str]:
-        """Return the names of kernels, by default with parameters that tell them apart; matrices
-        are numbered.
+        """Return the names of the kernels of a model: those of the options, else the function with
+        the parameters that tell kernels apart, else `kernel 1`, `kernel 2`, ... up to `count`.
         """
         names: Sequence[str] = self.options.kernels.get(dataset, ())
         if names:
@@ -193,7 +209,11 @@ def _draw_objective(axes: Any, paths: DataFrame, styles: Mapping[str, Any]) -> N
 
 
 def _draw_path(axes: Any, kernels: Mapping[str, str], paths: DataFrame) -> None:
-    """Draw the weights of the first model by iteration; the largest have colours and names."""
+    """Draw the weights of the first model by iteration; the `_MOST_NAMED` largest last weights have
+    colours and names.
+
+    `kernels`: the name of each kernel by the column of its weight.
+    """
     is_of_first = paths["model"] == paths["model"].iloc[0]
     path = paths[is_of_first]
     iterations = path["iteration"]
@@ -225,7 +245,9 @@ def _scale_iterations(axes: Any) -> None:
 
 
 def _draw_last_weights(axes: Any, kernels: Mapping[str, str], paths: DataFrame) -> None:
-    """Draw the last weights as tiles: a row for each kernel, a column for each model."""
+    """Draw the last weights as tiles: a row for each kernel, a column for each model. `kernels`:
+    the name of each kernel by the column of its weight.
+    """
     weights = list(kernels)
     by_model = paths.groupby("model", sort=False)
     last = by_model[weights].last().T
@@ -240,7 +262,9 @@ def _draw_last_weights(axes: Any, kernels: Mapping[str, str], paths: DataFrame) 
 def _kernel_text(
     kind: str, params: Mapping[str, Any], same_kind: Sequence[Mapping[str, Any]]
 ) -> str:
-    """Return a kernel in words, with the parameters that tell it from those of the same kind."""
+    """Return a kernel in words, such as `rbf, gamma 0.5`: its kind, and the parameters that differ
+    from those of another kernel of the same kind.
+    """
     words = [kind]
     for name, value in params.items():
         differs = any(values.get(name) != value for values in same_kind)
@@ -250,5 +274,5 @@ def _kernel_text(
 
 
 def _parameter_text(name: str, value: Any) -> str:
-    """Return a parameter of a kernel in words."""
+    """Return a parameter of a kernel in words, such as `gamma 0.5`."""
     return f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"
