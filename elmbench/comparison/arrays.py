@@ -41,7 +41,7 @@ class ArrayFiles(NamedTuple):
     rows : path
     held_out : path, optional
     columns : mapping of str to str
-        The column of each argument, such as `y` and `groups`.
+        The name of the column that holds `y` and each given argument, such as `groups`.
     """
 
     rows: Path
@@ -58,7 +58,7 @@ class ComparisonArrays:
     X : data frame or CSR matrix
     y : array-like
     by_row : mapping of str to list
-        The given ones of the arguments with one value a row, such as `groups`.
+        The given arguments that have one value a row, such as `groups`, by name.
     held_out : HeldOutArrays, optional
     """
 
@@ -68,7 +68,11 @@ class ComparisonArrays:
     held_out: HeldOutArrays | None
 
     def write(self, data_folder: Path, stem: str) -> ArrayFiles:
-        """Write the rows to files in a folder of their own, named by a digest of the rows."""
+        """Write the rows, and the held-out rows if there are any, to files; return their paths.
+
+        They lie in a subfolder of `data_folder` whose name is a digest of the rows, and their names
+        begin with `stem`. Unfinished files of ended processes in `data_folder` are deleted.
+        """
         folder = data_folder / self._digest()
         for earlier_folder in data_folder.glob("*"):
             sweep(earlier_folder)
@@ -97,14 +101,14 @@ class ComparisonArrays:
         return ArrayFiles(rows_path, held_out_path, columns)
 
     def _digest(self) -> str:
-        """Return the beginning of a hash of all rows."""
+        """Return the first 12 hexadecimal digits of a hash of all rows and arguments."""
         held_out = None if self.held_out is None else tuple(self.held_out)
         content = (self.X, self.y, self.by_row, held_out)
         return sha256(str(joblib.hash(content)).encode()).hexdigest()[:12]
 
     def _unused_columns(self) -> dict[str, str]:
-        """Return a column for each argument: its name, since messages name columns, unless X has a
-        column of that name.
+        """Return a column name for `y` and each argument of `by_row`: the argument's own name,
+        which messages then show, or a numbered one if X has a column of that name.
         """
         taken: set[str] = set()
         if not sp.issparse(self.X):
@@ -117,7 +121,7 @@ class ComparisonArrays:
 
 
 class NamedColumns(NamedTuple):
-    """The arguments of a program after columns that are given by name are taken from X.
+    """The arguments of a program with values in place of the names of columns of X.
 
     Attributes
     ----------
@@ -135,7 +139,10 @@ class NamedColumns(NamedTuple):
 def take_named_columns(
     X: Any, y: Any, by_row: Mapping[str, Any], test: Any
 ) -> NamedColumns:
-    """Return the arguments of a program with the columns that are given by name taken from X.
+    """Replace each argument that names a column of X by its values, and drop these columns from X.
+
+    `by_row`: by argument, a name, one value a row or None. `test`: None, (X, y), or a data frame
+    that has the column that `y` names.
 
     Raises ElmbenchError if X has no such column, or `test` is no pair of rows and targets.
     """
@@ -218,7 +225,7 @@ def check_arrays(
 
 
 def _held_out(test: tuple[Any, Any]) -> HeldOutArrays:
-    """Return the held-out rows of the argument `test`."""
+    """Return the held-out rows of the argument `test`, a pair of rows and targets."""
     return HeldOutArrays(
         X=_rows(test[0]), y=_with_words_for_huge_integers("test", _unmasked(test[1]))
     )
@@ -274,8 +281,11 @@ def _unmasked(values: Any) -> Any:
 
 
 def _with_words_for_huge_integers(argument: str, values: Any) -> Any:
-    """Return values with text in place of integers of more than 64 bits, which no file holds;
-    raise ElmbenchError if Python refuses to write them.
+    """Return all values as text if one is an integer beyond 64 bits, which no file holds; else
+    return them unchanged.
+
+    Raises ElmbenchError, which names the argument, if an integer has more digits than Python
+    writes.
     """
     if np.asarray(values).dtype != object:
         return values

@@ -11,7 +11,7 @@ from elmbench.report.table_results import Results
 class BestModel:
     """The best model of a comparison.
 
-    `reason`: why it was chosen.
+    `model`: its column in the table. `reason`: why it was chosen, in words.
     """
 
     model: str

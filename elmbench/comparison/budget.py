@@ -1,4 +1,4 @@
-"""Comparisons within a time limit, by successive halving: all models learn few rows, and the
+"""Comparisons within a budget of time, by successive halving: all models learn few rows, and the
 promising ones learn more.
 
 The idea is that of scikit-learn's `HalvingGridSearchCV` with the number of rows as its resource.
@@ -52,14 +52,15 @@ def run_within_budget(
     carry_out: Callable[[PreparedRun], object],
     watch: WatchData = iter,
 ) -> PreparedRun:
-    """Compute as much of a comparison as fits a time limit, and return the plan of that part, which
-    is complete.
+    """Compute as much of a comparison as fits a budget of time; return the plan of the computed
+    part.
 
-    Each model is planned with the most training rows that it has learnt. A later call resumes from
-    the stored results.
+    Each model is planned with the most training rows that it has learnt; models that have not ended
+    are left out, with the reason. A later call resumes from the stored results.
 
     `budget`: a duration, such as "10min". No task begins after it, and running tasks are stopped
-    then. `carry_out`: carries out a plan. `watch`: shows that the data are read.
+    then. `carry_out`: computes a plan and stores the results. `watch`: yields the data that it is
+    given, and shows that they are read meanwhile.
     """
     options = replace(options, until=time.monotonic() + parse_duration(budget))
     specs = describe_data(watch(comparison.data))
@@ -87,17 +88,17 @@ def run_within_budget(
 
 @dataclass
 class _Race:
-    """The steps of a comparison within its time limit.
+    """The steps of a comparison within its budget.
 
     Attributes
     ----------
     comparison : ComparisonRequest
     specs : sequence of DatasetSpec
     options : RunOptions
-        `until` is the end of the time.
+        `until` is the end of the budget.
     results_dir : path
     carry_out : callable
-        Carries out a plan.
+        Computes a plan and stores the results.
     learnt : dict of str to int
         The most training rows of a fold that each model has learnt, in all folds.
     seconds : dict of str to float
@@ -113,7 +114,9 @@ class _Race:
     seconds: dict[str, float] = field(default_factory=dict)
 
     def run(self) -> None:
-        """Compare all models on few rows, the promising ones on more, and then the others."""
+        """Compare all models on few rows, the promising ones step by step on more, and then the
+        others on all rows.
+        """
         contenders: Sequence[str] = self.models
         for n_rows in self.steps:
             ranked = self._compare(contenders, n_rows)
@@ -151,10 +154,13 @@ class _Race:
         return [task for task in self._whole.tasks.values() if isinstance(task, Fit)]
 
     def _plan(self, comparison: ComparisonRequest) -> PreparedRun:
+        """Plan a comparison of the data of this race."""
         return plan_comparison(comparison, self.specs, self.options, self.results_dir)
 
     def _plan_of(self, models: Iterable[str], n_rows: int) -> PreparedRun:
-        """Return the plan of some models, and of the dummy, with some training rows."""
+        """Return the plan of some models and the dummy, with at most `n_rows` training rows of each
+        fold; the other models are left out.
+        """
         planned = {*models, DUMMY}
         others = [model for model in self.models if model not in planned]
         train_rows = dict.fromkeys(planned, n_rows) if n_rows < self.steps[-1] else {}
@@ -167,27 +173,28 @@ class _Race:
         )
 
     def _compare(self, models: Sequence[str], n_rows: int) -> list[str]:
-        """Compare the models that can end in time, note which have ended, and return these, the
-        best first.
+        """Compute the models that can end in time, with at most `n_rows` training rows of each
+        fold; record those that have ended (see `_note_ended`) and return them, the best first.
         """
         run = self._plan_of(models, n_rows)
-        can_end = self._that_can_end(models, run, n_rows)
+        can_end = self._choose_affordable(models, run, n_rows)
         chosen = {DUMMY, *can_end}
         # At first, each model that ends has a result; later, models share the rows of a fold.
         is_first_step = n_rows == self.steps[0]
-        cells = _by_model(run) if is_first_step else _by_fold(run)
+        cells = _order_by_model(run) if is_first_step else _order_by_fold(run)
         chosen_cells = [cell for cell in cells if cell.model in chosen]
         run.todo = _keys_to_do(run, chosen_cells)
         if run.todo and time.monotonic() < self.options.until:
             self.carry_out(run)
         return self._note_ended(run, n_rows)
 
-    def _that_can_end(
+    def _choose_affordable(
         self, models: Sequence[str], run: PreparedRun, n_rows: int
     ) -> list[str]:
-        """Return the models that together can end in time, by what they took with fewer rows.
+        """Return the models that together can end in time, chosen from the cheapest on.
 
-        A model whose results are stored, or that has learnt nothing yet, is always among them.
+        Their costs follow from their seconds with fewer rows. A model whose results are stored
+        costs nothing; one that has learnt nothing yet is always chosen.
         """
         workers = self.options.settings.jobs
         seconds_left = self.options.until - time.monotonic()
@@ -206,7 +213,11 @@ class _Race:
         return chosen
 
     def _expected_seconds(self, model: str, n_rows: int) -> float:
-        """Return the expected seconds of the fits and predictions of a model with some rows."""
+        """Return the expected seconds of the fits and predictions of a model with `n_rows` rows.
+
+        They grow from those with fewer rows by the model's cost formula, at least in proportion to
+        the rows, or with their square without a formula; 0 if the model has learnt nothing yet.
+        """
         if model not in self.seconds:
             return 0.0
         rows_before = self.learnt[model]
@@ -223,8 +234,9 @@ class _Race:
         return max(growth, growth_by_formula) * self.seconds[model]
 
     def _note_ended(self, run: PreparedRun, n_rows: int) -> list[str]:
-        """Note the rows and the seconds of the models of a plan whose cells have all ended; return
-        these without the dummy, the best first.
+        """Record the models of a plan whose cells have all ended, in `learnt` and `seconds`.
+
+        Return those that have a cell that ended ok, without the dummy, the best mean rank first.
         """
         ((resolved, plan),) = run.tables
         metrics = {spec.name: resolved.metric_of(spec.name) for spec in self.specs}
@@ -254,7 +266,10 @@ def _seconds_of(cells: pd.DataFrame) -> float:
 
 
 def _mean_ranks(cells: pd.DataFrame, metrics: Mapping[str, str]) -> dict[str, float]:
-    """Return the mean rank of each model over the data sets, each by its metric."""
+    """Return the mean rank of each model over the data sets, by its cells that ended ok.
+
+    `metrics`: the metric of each data set.
+    """
     is_ok = cells["status"] == "ok"
     ranks = [
         _ranks_of_means(group, metrics[str(dataset)])
@@ -268,20 +283,23 @@ def _mean_ranks(cells: pd.DataFrame, metrics: Mapping[str, str]) -> dict[str, fl
 
 
 def _ranks_of_means(cells: pd.DataFrame, metric: str) -> "pd.Series[float]":
-    """Return the rank of each model by its mean of a metric, the best first."""
+    """Return the rank of each model by its mean of a metric, 1 for the best."""
     scores = cells.groupby("model")[metric]
     means = scores.mean().astype(float)
     return means.rank(ascending=less_is_better(metric))
 
 
 def _promising(ranked: Sequence[str]) -> Sequence[str]:
-    """Return the better models of some, the best of which comes first."""
+    """Return the first `_PROMISING` share of models, but at least `_LEAST_PROMISING`.
+
+    `ranked`: the models, the best first.
+    """
     share = math.ceil(_PROMISING * len(ranked))
     n_promising = max(_LEAST_PROMISING, share)
     return ranked[:n_promising]
 
 
-def _by_model(run: PreparedRun) -> list[Cell]:
+def _order_by_model(run: PreparedRun) -> list[Cell]:
     """Return the cells model by model: the cheapest model of each family, and then the others."""
     costs = _estimated_costs(run)
     first = _cheapest_of_families(costs)
@@ -320,14 +338,16 @@ def _cheapest_of_families(costs: Mapping[str, float]) -> list[str]:
     return list(first.values())
 
 
-def _by_fold(run: PreparedRun) -> list[Cell]:
+def _order_by_fold(run: PreparedRun) -> list[Cell]:
     """Return the cells fold by fold, because the models share the prepared rows of a fold."""
     ((_, plan),) = run.tables
     return sorted(plan.cells, key=lambda cell: (cell.dataset, cell.run, cell.fold))
 
 
 def _keys_to_do(run: PreparedRun, cells: Iterable[Cell]) -> list[str]:
-    """Return the keys of the tasks to run for these cells, in their order."""
+    """Return the keys of the tasks that these cells need and that are still to run, in the order of
+    the cells.
+    """
     tasks = chain.from_iterable(needed_tasks(cell.key, run.tasks) for cell in cells)
     todo = set(run.todo)
     return [key for key in dict.fromkeys(task.key for task in tasks) if key in todo]

@@ -15,9 +15,10 @@ _RUNS = 10
 def with_class_advice(
     spec: DatasetSpec, metrics: Sequence[str], folds: int, runs: int
 ) -> DatasetSpec:
-    """Return the spec of a data set with advice on its classes among its notes.
+    """Return the spec of a data set with a note "warning: ..." for each advice on its classes; a
+    regression unchanged.
 
-    `metrics`: those that the user has named.
+    `metrics`: those that the user has named. `folds`, `runs`: of the comparison.
     """
     classes = spec.shape.classes
     if not isinstance(classes, dict):

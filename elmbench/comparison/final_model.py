@@ -56,6 +56,7 @@ class FinalModel:
 
     @property
     def has_probabilities(self) -> bool:
+        """True if it predicts the probabilities of classes."""
         return hasattr(self.estimator, "predict_proba")
 
     @property
@@ -66,8 +67,8 @@ class FinalModel:
 
 
 def save_best(run: PreparedRun, results: Results, path: Path) -> FinalModel:
-    """Fit the best model of a comparison, or the only one, to all rows but the held-out ones, and
-    write it.
+    """Fit the best model of a comparison on one data set, or the only one, to all rows but the
+    held-out ones; write it to `path` and return it.
     """
     best = choose_best(results)
     estimator = fit_final(run, results, best.model)
@@ -90,11 +91,11 @@ def _fitted_rows(results: Results) -> str:
 def fit_final(
     run: PreparedRun, results: Results, column: str = "", targets: Iterable[Any] = ()
 ) -> Any:
-    """Return a model of a comparison on one data set, fitted to all rows but the held-out ones; the
-    best or the only one if none is named.
+    """Return a model of a comparison on one data set, fitted to all rows but the held-out ones.
 
-    It predicts labels as they are among the `targets`, those of a file as integers if they are
-    written so.
+    Its hyperparameters are searched on these rows if the comparison searches them. `column`: the
+    model; by default, the best or the only one. `targets`: the labels as the user gave them, which
+    the model then predicts; by default, integers if all labels are written so, else texts.
     """
     ((resolved, _),) = run.tables
     (spec,) = resolved.datasets.values()
@@ -111,7 +112,7 @@ def fit_final(
     chosen = {}
     search = run.tasks[task.chosen] if task.chosen else None
     if isinstance(search, Search):
-        chosen = _search_rows(search, data, rows)
+        chosen = _search_hyperparameters(search, data, rows)
     inner_splits = resolved.spec.protocol.inner
     return fit_pipeline(
         task,
@@ -124,8 +125,8 @@ def fit_final(
 
 
 def _fit_of(run: PreparedRun, column: str, spec: DatasetSpec) -> Fit:
-    """Return the first fit of a model; raise ElmbenchError if there is none, or if the model has
-    changed since.
+    """Return the first fit of a column of the comparison; raise ElmbenchError if there is none, or
+    if the version of the model has changed since.
     """
     ((_, plan),) = run.tables
     tasks = [
@@ -163,8 +164,9 @@ def fit_pipeline(
 
     A classifier without probabilities gets those of `WithProbabilities`, on inner folds.
 
-    `chosen`: the hyperparameters that a search has chosen. `targets`: of the rows, as they are
-    predicted. `inner`: the split of the inner folds.
+    `chosen`: the hyperparameters that a search has chosen; empty if none is searched. `targets`:
+    one for each of `rows`, in the form that the model predicts. `inner`: the split of the inner
+    folds.
     """
     factory, params = task.factory_with(chosen=chosen)
     model = factory(**params)
@@ -199,7 +201,8 @@ def fit_pipeline(
 def _calibrated(
     model: Any, split: Split, data: Dataset, rows: Indices, targets: Any
 ) -> Any:
-    """Return a model whose decision values are calibrated on folds of its rows.
+    """Return an unfitted classifier that calibrates the decision values of `model` on folds of its
+    training rows.
 
     The cells are calibrated in the same way (`elmbench.evaluation.calibration`): the labels follow
     the probabilities.
@@ -215,7 +218,9 @@ def _calibrated(
 
 
 def _inner_folds(data: Dataset, rows: Indices, split: Split, targets: Any) -> Any:
-    """Return the training and test positions of each inner fold of some rows."""
+    """Return the training and test positions of each inner fold among `rows`, as a list of
+    pairs.
+    """
     groups = None if data.groups is None else data.groups[rows]
     times = None if data.times is None else data.times[rows]
     with warnings.catch_warnings():
@@ -228,6 +233,8 @@ def _unfitted_pipeline(model: Any, data: Dataset, protocol: FoldProtocol) -> Any
     """Return the pipeline that preprocesses rows and fits a model as the protocol does; it scales
     the targets of a regression.
     """
+    # All kinds of columns, even if no fold has to encode these rows (`encoded_columns`): new rows
+    # are read by them and may have missing values.
     pipeline = pipeline_of(model, data.columns, protocol.scale)
     if data.classes is not None or protocol.targets is None:
         return pipeline
@@ -247,8 +254,10 @@ def _features(data: Dataset, rows: Indices) -> Any:
 
 
 def _targets(data: Dataset, rows: Indices, originals: Iterable[Any]) -> Any:
-    """Return the targets that the final model is fitted to: numbers, booleans, integers or
-    words.
+    """Return the targets of `rows` in the form that the final model predicts.
+
+    Numbers for a regression. For classes, the labels among `originals` that are written alike, if
+    all are there; else integers if all labels are written so, else words.
     """
     if data.classes is None:
         return data.y[rows]
@@ -267,8 +276,10 @@ def _targets(data: Dataset, rows: Indices, originals: Iterable[Any]) -> Any:
     return integers if np.array_equal(written, words) else words
 
 
-def _search_rows(search: Search, data: Dataset, rows: Indices) -> dict[str, Any]:
-    """Return the hyperparameters that a search of the comparison chooses on the rows to learn."""
+def _search_hyperparameters(
+    search: Search, data: Dataset, rows: Indices
+) -> dict[str, Any]:
+    """Repeat a search of the comparison on inner folds of `rows`; return the best candidate."""
     protocol = search.outer_fold.protocol
     none = rows[:0]
 

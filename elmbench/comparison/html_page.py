@@ -61,8 +61,12 @@ def reasons_of_failures(run: PreparedRun) -> list[str]:
 
 
 def importance_of(run: PreparedRun) -> pd.DataFrame:
-    """Return the importance of each column of each data set: the mean loss of the metric, and its
-    deviation.
+    """Return a line for each column of each data set, the most important column first.
+
+    `importance` is the mean loss of the metric over `folds` test parts, and `std` its deviation;
+    the other columns are `column`, `dataset`, `model` and `metric`. Empty if nothing was computed.
+
+    `run`: the carried-out plan of `plan_importance`.
     """
     ((resolved, plan),) = run.tables
     parts = []
@@ -94,8 +98,10 @@ def importance_of(run: PreparedRun) -> pd.DataFrame:
 def write_page(
     run: PreparedRun, importance: PreparedRun, results: Results, path: Path
 ) -> None:
-    """Write the page of a comparison, and `importance.csv` beside its tables, unless another
-    command has replaced these.
+    """Write the page of a comparison to `path`, and `importance.csv` beside its tables, unless
+    another command has replaced these.
+
+    `importance`: the carried-out plan of `plan_importance`.
     """
     losses = importance_of(importance)
     with run.store.writing_tables():

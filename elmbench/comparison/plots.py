@@ -26,7 +26,9 @@ def plot(
 ) -> Any:
     """Draw a picture of the results of a comparison on matplotlib's axes and return these.
 
-    `model`: the model of the picture of predictions; the best one if empty.
+    `predictions`: the frame of `predictions_frame`; not used for "scores". `model`: the model whose
+    predictions are drawn; the best one if empty. `axes`: None for new ones. Raises ElmbenchError if
+    the model has no such picture.
     """
     (spec,) = results.resolved.datasets.values()
     order = rank_models(results.summary, spec.name, results.resolved).models
@@ -70,7 +72,9 @@ def plot(
 def _check_picture(
     spec: DatasetSpec, rows: pd.DataFrame, kind: Kind, model: str
 ) -> None:
-    """Raise ElmbenchError if there is no such picture of a model."""
+    """Raise ElmbenchError if a model has no predictions (`rows`), or none that a picture of this
+    kind needs.
+    """
     if not len(rows):
         raise ElmbenchError(
             f"{model!r} has no predictions",
@@ -96,7 +100,7 @@ def _check_picture(
 
 
 def _probabilities(rows: pd.DataFrame) -> list[str]:
-    """Return the columns of probabilities that have values."""
+    """Return the names of the columns of probabilities, `probability_<class>`, that have values."""
     with_values = map(str, rows.dropna(axis="columns", how="all"))
     return [name for name in with_values if name.startswith(_PROBABILITY)]
 

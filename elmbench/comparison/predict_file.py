@@ -19,13 +19,14 @@ _NO_COLUMNS = Columns(numbers=(), dates={}, words=())._asdict()
 
 
 class _SavedModel(NamedTuple):
-    """A saved model and what it tells of its training rows."""
+    """A saved model, and the columns of its training rows."""
 
     estimator: Any
+    #: The steps of its pipeline by name.
     steps: Any
     #: The names of the features; empty for sparse rows.
     names: list[str]
-    #: The columns of each kind.
+    #: The fields of `Columns`.
     kinds: dict[str, Any]
 
 
@@ -37,12 +38,12 @@ def predict_file(
     *,
     proba: bool = False,
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Return the predictions of a saved model for the rows of a file, with `proba` the probability
-    of each class too.
+    """Return the predictions of a saved model for the rows of a file, and warnings about the file.
 
-    Also return warnings about the file, such as each column with categories that the training rows
-    lack. `separator`, `decimal`: marks of a text table; by default, the separator is detected and
-    the decimal mark is that of the training rows.
+    The frame has a line for each row: the column `prediction` and, with `proba`, a column
+    `probability_<class>` for each class of a classifier. A warning names, for instance, a column
+    with categories that the training rows lack. `separator`, `decimal`: marks of a text table; by
+    default, the separator is detected and the decimal mark is that of the training rows.
 
     Raises ElmbenchError if the model cannot be loaded, or a column of the file is missing or has
     unusable values.
@@ -134,7 +135,7 @@ def _features_of(table: Table, saved: _SavedModel) -> tuple[Any, list[str]]:
 
 
 def _predictions(estimator: Any, X: Any, *, proba: bool) -> pd.DataFrame:
-    """Return the prediction of each row; with `proba` also the probability of each class."""
+    """Return the column `prediction` and, with `proba`, `probability_<class>` for each class."""
     predictions = pd.DataFrame({"prediction": estimator.predict(X)})
     if not proba:
         return predictions
@@ -145,7 +146,10 @@ def _predictions(estimator: Any, X: Any, *, proba: bool) -> pd.DataFrame:
 
 
 def _unknown_categories(words: pd.DataFrame, inputs: Any) -> Iterator[str]:
-    """Yield a remark on each column with categories that a fitted encoder does not know."""
+    """Yield a remark on each column with categories that the fitted encoder does not know.
+
+    `words`: the text columns. `inputs`: the fitted transformer of the pipeline.
+    """
     encoded = (
         inputs.named_transformers_["words"][-1].categories_
         if len(words.columns)

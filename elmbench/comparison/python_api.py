@@ -218,7 +218,11 @@ def _plan(
     budget: str,
     carry_out: Callable[[PreparedRun], object],
 ) -> PreparedRun:
-    """Return the plan of a comparison; with a budget, carry out what fits it first."""
+    """Return the plan of a comparison.
+
+    `budget`: a duration, or empty for none. With a budget, `carry_out` first computes the work that
+    fits it, and the plan is that of this part.
+    """
     if not budget:
         return prepare_comparison(request, options, results_dir)
     return run_within_budget(request, options, results_dir, budget, carry_out)
@@ -247,8 +251,10 @@ class SelectedModels(NamedTuple):
 
 
 def select_models(models: Any) -> SelectedModels:
-    """Return the models of the argument `models`; raise ElmbenchError if one is neither a name nor
-    an estimator.
+    """Return the models of the argument `models` of `compare`.
+
+    An estimator has its given name, or that of its class or steps, with a number if it is taken.
+    Raises ElmbenchError if a model is neither a name nor an estimator.
     """
     names: list[str] = []
     estimators: dict[str, Any] = {}

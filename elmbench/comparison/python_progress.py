@@ -59,7 +59,7 @@ class PythonProgress:
         self._bar.stop()
 
     def on_event(self, event: Event) -> None:
-        """Count a task that has ended."""
+        """Advance the bar if a task that takes time has ended; ignore other events."""
         if event.kind == "end" and event.task.key in self._timed_tasks:
             self._bar.advance(self._task)
 

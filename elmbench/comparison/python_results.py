@@ -37,13 +37,14 @@ class ComparisonResults(Results):
 
     @cached_property
     def table(self) -> ResultTable:
+        """The table with its notes, whose next steps are those of Python."""
         with messages_for_python():
             return super().table
 
     @cached_property
     def leaderboard(self) -> pd.DataFrame:
-        """The means of each model, the best first: the metrics, the rank, the p-value of the
-        difference from the best model, and the costs.
+        """A line of means for each model, the best first, models without a rank last; its columns
+        are the metrics, the rank, the p-value of the difference from the best model, and the costs.
         """
         (spec,) = self.resolved.datasets.values()
         is_of_data = self.summary["dataset"] == spec.name

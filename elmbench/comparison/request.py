@@ -120,8 +120,8 @@ def prepare_comparison(
     results_dir: Path,
     watch: WatchData = iter,
 ) -> PreparedRun:
-    """Describe the data of a comparison and plan it; raise ElmbenchError if the data or the request
-    cannot be used.
+    """Read and describe the data of a comparison and plan it; raise ElmbenchError if the data or
+    the request cannot be used. `watch`: see `WatchData`.
     """
     specs = describe_data(watch(comparison.data))
     return plan_comparison(comparison, specs, options, results_dir)
@@ -175,7 +175,9 @@ def plan_comparison(
 
 
 def _check_test_parts(spec: DatasetSpec, split: Split, metric: str) -> None:
-    """Raise ElmbenchError if the metric that ranks is undefined for folds of a single row."""
+    """Raise ElmbenchError if some test part may have a single row, for which the ranking metric is
+    undefined.
+    """
     least_rows = 2 * count_parts(split)
     if metric in _UNDEFINED_FOR_ONE_ROW and spec.shape.instances < least_rows:
         raise ElmbenchError(
@@ -214,7 +216,9 @@ def _check_training_parts(data: Dataset, split: Split) -> None:
 def experiment_of(
     comparison: ComparisonRequest, specs: Sequence[DatasetSpec]
 ) -> Resolved:
-    """Return the experiment of a comparison of these data sets."""
+    """Return the experiment of a comparison of these data sets: its id, protocol and columns, as if
+    an experiment file held them.
+    """
     names = [spec.name for spec in specs]
     of_data = (
         "-".join(names) if len(names) <= 3 else f"{names[0]}-and-{len(names) - 1}-more"
@@ -236,8 +240,8 @@ def experiment_of(
 
 
 def _digest(specs: Iterable[DatasetSpec]) -> str:
-    """Return what distinguishes data sets in the id of a comparison: their rows, and how they are
-    read, wherever their files lie.
+    """Return a hash of data sets for the id of a comparison: of their rows and of how they are
+    read, not of their names, notes and paths.
     """
     others = {"name", "title", "notes", "citation", "sources"}
     content = [
@@ -316,7 +320,11 @@ def _kind_of_folds(specs: Sequence[DatasetSpec]) -> str:
 def _outer(
     comparison: ComparisonRequest, specs: Sequence[DatasetSpec], kind: str
 ) -> dict[str, Any]:
-    """Return the outer splits: the user's own, or folds of a kind."""
+    """Return the outer splits as an experiment file writes them: the user's own, or folds of
+    `kind`.
+
+    Raises ElmbenchError if two splits are given, or the user's own with several data sets.
+    """
     splits = [
         option(name)
         for name, value in (("test", specs[0].shape.split), ("fold", specs[0].fold))
@@ -349,8 +357,11 @@ def _outer(
 def _columns(
     comparison: ComparisonRequest, specs: Sequence[DatasetSpec]
 ) -> dict[str, Any]:
-    """Return the columns of the table: models with their grids, and the data sets that they are too
-    slow for.
+    """Return the columns of the table, by model, as an experiment file writes them: with grids, and
+    the data sets that a model does not run on.
+
+    Raises ElmbenchError for a named model without the task, or a grid of a model that is not
+    compared.
     """
     columns = {}
     for name in dict.fromkeys((*(comparison.models or MODELS), DUMMY)):
@@ -402,8 +413,8 @@ def _reasons_not_to_run(
     comparison: ComparisonRequest,
     specs: Iterable[DatasetSpec],
 ) -> dict[str, str]:
-    """Return the data sets that a model does not run on, with the reason: it is too slow, or it
-    cannot be fitted or chosen.
+    """Return why a model does not run on data sets, by their names: it is too slow, or it cannot
+    be fitted or chosen. A data set that it runs on is left out.
     """
     metrics = [find_metric(metric) for metric in (*comparison.metrics, *METRICS)]
     folds = comparison.folds or FOLDS
@@ -426,8 +437,8 @@ def _reasons_not_to_run(
 
 
 def _grid(values: Any) -> Any:
-    """Return the values of a hyperparameter as an experiment file writes them, without types of
-    numpy.
+    """Return the values of a hyperparameter as an experiment file writes them: a dict unchanged,
+    else a list of the values or of the single one, without types of numpy.
     """
     if isinstance(values, dict):
         return values

@@ -109,6 +109,7 @@ def load(path: Path) -> Any:
 
 
 def _not_writable(path: Path, reason: str) -> ElmbenchError:
+    """Return the error for a model that skops cannot write to a file."""
     return ElmbenchError(
         f"{path}: a {_SAFE} file cannot hold this model: {reason}",
         expected="a model of elmbench or scikit-learn",
@@ -117,12 +118,18 @@ def _not_writable(path: Path, reason: str) -> ElmbenchError:
 
 
 def _untrusted(types: Iterable[str]) -> list[str]:
-    """Return the types and functions that are not trusted, of those that skops does not trust."""
+    """Return the names of types and functions that `_is_trusted` rejects.
+
+    `types`: those that skops does not trust by itself.
+    """
     return [name for name in types if not _is_trusted(name)]
 
 
 def _is_trusted(name: str) -> bool:
-    """Return True for a part of saved models, by the module and the name of its type."""
+    """Return True for a name of `_PARTS`, or for a class that a module of `_COMPUTING` defines.
+
+    `name`: the full name of a type or function.
+    """
     if name in _PARTS:
         return True
     if not name.startswith(_COMPUTING):
