@@ -77,6 +77,9 @@ def _about_guessed_coordinate(table: Table) -> Iterator[str]:
 
 
 def _about_guessed_target(table: Table) -> Iterator[str]:
+    """Yield a warning if the target of a regression was guessed to be the last column. There is
+    none if its name is a usual one of targets, such as `label`.
+    """
     name = table.target_name
     if name and name not in TARGETS:
         guess = f"the last column, {name!r}, is the target of a regression"
@@ -85,7 +88,9 @@ def _about_guessed_target(table: Table) -> Iterator[str]:
 
 
 def _about_target_of_numbers(table: Table) -> Iterator[str]:
-    """Yield a warning if the numbers of a target look like codes or identifiers."""
+    """Yield a warning if a target of whole numbers looks like codes or identifiers. It does if it
+    numbers the rows, is named like a code, or fills most of a decade.
+    """
     numbers = to_numbers(table.target)
     if numbers is None or not _is_whole(numbers):
         return
@@ -158,7 +163,9 @@ def _about_labels(table: Table) -> Iterator[str]:
 
 
 def _about_units(table: Table, dates: Collection[str]) -> Iterator[str]:
-    """Yield a warning for each column of numbers with a unit, which are read as words."""
+    """Yield a warning for each column of words, the target included, that holds numbers with a
+    unit. Columns of dates, of text or that the user declares as words are not examined.
+    """
     known_words = {*table.words, *dates}
     target = (table.target_name, table.target)
     for name, words in [*table.nominal.items(), target]:
@@ -242,7 +249,8 @@ def _is_constant(values: NDArray[Any]) -> bool:
 
 
 def _distinguish_rows(columns: Sequence[NDArray[np.float64]]) -> bool:
-    """Return True if a weighted sum of the numbers differs in each row, so no row repeats another.
+    """Return True if a weighted sum of these columns differs in each row, so no row repeats
+    another. False proves nothing; no columns give False.
 
     Equal rows have equal sums, as these are computed value by value.
     """
@@ -262,7 +270,9 @@ def _distinguish_rows(columns: Sequence[NDArray[np.float64]]) -> bool:
 def _about_repeated_rows(
     columns: Iterable[NDArray[np.int64]], n_rows: int
 ) -> Iterator[str]:
-    """Yield a warning if rows with the same codes in all columns are repeated."""
+    """Yield a warning if some rows repeat others. `columns`: for each column, a number for each row
+    that is the same for equal values.
+    """
     n_repeated = _n_repeated(columns, n_rows)
     if n_repeated:
         verb = "repeats" if n_repeated == 1 else "repeat"
@@ -271,8 +281,8 @@ def _about_repeated_rows(
 
 
 def _copies(columns: Mapping[str, NDArray[Any]], constant: set[str]) -> dict[str, str]:
-    """Return, for each column that repeats an earlier one, the earlier one; constant columns are
-    no copies.
+    """Return a mapping from each column that repeats an earlier one to the first such column.
+    Constant columns are left out.
     """
     by_head: dict[Hashable, list[str]] = {}
     for name, values in columns.items():
@@ -292,13 +302,15 @@ def _copies(columns: Mapping[str, NDArray[Any]], constant: set[str]) -> dict[str
 def _first_of_equal(
     names: Iterable[str], columns: Mapping[str, NDArray[Any]]
 ) -> dict[str, str]:
-    """Return, for each of some columns, the first one with the same values."""
+    """Return, for each of some columns, the first one with the same values, which may be itself."""
     first: dict[Hashable, str] = {}
     return {name: first.setdefault(_content(columns[name]), name) for name in names}
 
 
 def _content(values: NDArray[Any]) -> Hashable:
-    """Return the values of a column, equal for equal columns; NaN equals itself."""
+    """Return a hashable form of the values of a column, equal for equal columns; NaN equals itself
+    in columns of floats.
+    """
     return tuple(values) if values.dtype == object else values.tobytes()
 
 
@@ -307,8 +319,9 @@ def split_warnings(
 ) -> Iterator[str]:
     """Yield warnings if groups or times contradict a user's own test part or folds.
 
-    `columns`: the groups, times and folds by field of `Dataset`. `n_train`: the rows of the
-    training part, if there is a test part; `names`: of the columns.
+    `columns`: the arrays of shape (n,) under the keys `groups`, `times` and `folds`, as in
+    `Dataset`; any may be absent. `n_train`: the number of training rows, which come first; None
+    without a test part. `names`: the user's names of the columns.
     """
     n_rows = len(columns.get("groups", columns.get("times", ())))
     if n_rows == 0 or (n_train is None and "folds" not in columns):
@@ -348,6 +361,7 @@ def split_warnings(
 def _groups_in_several_parts(
     groups: NDArray[np.int64], parts: NDArray[np.int64]
 ) -> NDArray[np.int64]:
+    """Return the numbers of the groups that have rows in more than one part, in ascending order."""
     pairs = np.unique(np.column_stack([groups, parts]), axis=0)
     n_parts_of = np.bincount(pairs[:, 0])
     return np.flatnonzero(n_parts_of > 1)
@@ -384,8 +398,9 @@ def _about_target(
 ) -> Iterator[str]:
     """Yield a warning if a column gives the target away or looks like a group.
 
-    `codes` and `target`: a number for each value of the column and of the target; no codes for a
-    column of fractions. `numbers`: the targets of a regression.
+    `codes`, `target`: a number for each row, the same for equal values of the column or the target;
+    `codes` is None for a column of fractions. `numbers`: the targets of a regression, else None.
+    `is_nominal`: the column holds words. `grouped`: the user has named groups, so none are advised.
     """
     is_group = f"{name!r} looks like a group"
     groups = wording(f"--groups {quote(name)}", "give it as groups")
@@ -435,7 +450,10 @@ def _determines(
     target: NDArray[np.int64],
     numbers: NDArray[np.float64] | None,
 ) -> bool:
-    """Return True if a column of numbers alone gives the target away."""
+    """Return True if a column of numbers alone gives the target away: it is a linear function of
+    the `numbers` of a regression, or its thresholds separate all classes. False if a value is
+    missing.
+    """
     if not np.isfinite(values).all():
         return False
     if numbers is None:
@@ -447,8 +465,10 @@ def _determines(
 def _chance_of_one_target(
     sizes: NDArray[np.int64], shares: NDArray[np.float64]
 ) -> float:
-    """Return the logarithm of the probability that each value, of `sizes` rows, has a single target
-    by chance.
+    """Return the logarithm of the probability that each value of a column has a single target by
+    chance.
+
+    `sizes`: the number of rows of each value. `shares`: the share of the rows of each target.
     """
     distinct_sizes, counts = np.unique(sizes, return_counts=True)
     chances = np.power.outer(shares, distinct_sizes).sum(axis=0)
@@ -475,7 +495,7 @@ def _separates(values: NDArray[np.float64], target: NDArray[np.int64]) -> bool:
 
 
 def _do_classes_overlap(values: NDArray[np.float64], target: NDArray[np.int64]) -> bool:
-    """Return True if the ranges of the values of two classes overlap."""
+    """Return True if the ranges (smallest to largest value) of two classes overlap or touch."""
     n_classes = int(target.max()) + 1
     smallest = np.full(n_classes, np.inf)
     largest = np.full(n_classes, -np.inf)
@@ -490,7 +510,9 @@ def _do_classes_overlap(values: NDArray[np.float64], target: NDArray[np.int64]) 
 
 
 def _drop(kind: str, names: Sequence[str]) -> Iterator[str]:
-    """Yield the advice to drop columns, if there are any, because they are of this kind."""
+    """Yield the advice to drop the named columns, if there are any. `kind` says why, such as
+    'constant', and ends a sentence that begins with their names.
+    """
     if not names:
         return
     shown = names[:_SHOWN]
@@ -506,15 +528,17 @@ def _drop(kind: str, names: Sequence[str]) -> Iterator[str]:
 
 
 def _codes(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Return a number for each row, the same for equal values."""
+    """Return a number for each row, of shape (n,), the same for equal values; missing values are
+    equal. Numbers count from 0 in the order of first appearance.
+    """
     import pandas as pd
 
     return pd.factorize(values, use_na_sentinel=False)[0].astype(np.int64)
 
 
 def _n_repeated(columns: Iterable[NDArray[np.int64]], n_rows: int) -> int:
-    """Return the number of rows that repeat an earlier row; `columns` holds the codes of the
-    values.
+    """Return the number of rows that repeat an earlier row in all columns. `columns`: the codes of
+    the values, as `_codes` returns them.
     """
     import pandas as pd
 
@@ -530,7 +554,7 @@ def _n_repeated(columns: Iterable[NDArray[np.int64]], n_rows: int) -> int:
 
 
 def _is_whole(values: NDArray[Any]) -> bool:
-    """Return True if all numbers are whole, and small enough to be exact."""
+    """Return True if all present numbers are whole and small enough to be exact; False for words."""
     if values.dtype == object:
         return False
     head = values[:_HEAD]

@@ -87,7 +87,9 @@ class Columns(NamedTuple):
         )
 
     def only(self, names: Collection[str]) -> Self:
-        """Return the kinds of some of the columns."""
+        """Return the kinds of those columns that are among `names`; `codes` and `decimal` stay as
+        they are.
+        """
 
         def select(columns: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(name for name in columns if name in names)
@@ -251,8 +253,9 @@ def _are_same(values: tuple[float, ...], expected: tuple[float, ...]) -> bool:
 
 
 def _weights(y: NDArray[Any], task: str) -> Array:
-    """Return the weights that columns are correlated with, of shape (n, k): classes, or
-    standardised targets.
+    """Return the weights that columns are correlated with, of shape (n, k): the standardised
+    targets of a regression (k = 1), or for each class an indicator, divided by the root of the
+    class's share.
     """
     if task == "regression":
         return _standardise(y)[:, None]
@@ -263,8 +266,11 @@ def _weights(y: NDArray[Any], task: str) -> Array:
 def fingerprint_numbers(
     X: Any, y: NDArray[Any], task: str, n_train: int | None
 ) -> dict[str, tuple[float, ...]]:
-    """Return the numbers of a fingerprint, by what they describe, from prepared rows and
-    targets.
+    """Return the numbers of a fingerprint from prepared rows and targets.
+
+    The keys are `columns`, `rows`, `target` and `parts`; `parts` is empty if `n_train`, the number
+    of training rows, is None. Only `columns` is present, with NaNs, if no column varies or the
+    target is constant.
     """
     mean, std = _moments(X)
     magnitudes = np.maximum(np.abs(mean), np.finfo(float).tiny)
@@ -306,7 +312,9 @@ def fingerprint_numbers(
 
 
 def _moments(X: Any) -> tuple[Array, Array]:
-    """Return the mean and the standard deviation of each column of dense or sparse rows."""
+    """Return the means and the standard deviations of the columns, each of shape (d,), of dense or
+    sparse rows.
+    """
     if not sp.issparse(X):
         return X.mean(axis=0), X.std(axis=0)
     mean = np.asarray(X.mean(axis=0)).ravel()
@@ -322,8 +330,11 @@ def _moments(X: Any) -> tuple[Array, Array]:
 def _projections(
     X: Any, mean: Array, std: Array, varying: NDArray[np.bool_], weights: Array
 ) -> tuple[Array, Array, Array]:
-    """Return the mean and the mean square of each row's standardised values, and Z'W / n of shape
-    (d, k).
+    """Return the mean and the mean square of each row's standardised values, both of shape (n,),
+    and Z'W / n.
+
+    `varying`: a mask of the columns that count. Z holds the standardised values. Z'W / n has the
+    shape (number of varying columns, k).
     """
     n_rows = X.shape[0]
     n_varying = int(varying.sum())
@@ -342,7 +353,8 @@ def _projections(
 def _project_sparse(
     X: Any, mean: Array, factors: Array, weights: Array
 ) -> tuple[Array, Array, Array]:
-    """Return the sums and the squared norms of the rows of Z = (X - mean) * factors, and Z'W.
+    """Return the sums and the squared norms of the rows of Z = (X - mean) * factors, of shape (n,),
+    and Z'W of shape (d, k), with W = `weights`.
 
     Z itself would be dense: the rows are scaled alone, and the mean is subtracted from the results.
     """
@@ -367,7 +379,9 @@ def _project_sparse(
 def _project_dense(
     X: Array, mean: Array, factors: Array, weights: Array
 ) -> tuple[Array, Array, Array]:
-    """Return the sums and the squared norms of the rows of Z = (X - mean) * factors, and Z'W."""
+    """Return the sums and the squared norms of the rows of Z = (X - mean) * factors, of shape (n,),
+    and Z'W of shape (d, k), with W = `weights`.
+    """
     n_rows, n_columns = X.shape
     n_outputs = weights.shape[1]
     total = np.empty(n_rows)
@@ -386,6 +400,7 @@ def _project_dense(
 
 
 def _standardise(values: NDArray[Any]) -> Array:
+    """Return values with mean 0 and deviation 1; all zero if they are constant within round-off."""
     std = values.std()
     # A constant with round-off has no skewness and no correlations.
     level = 1e-9 * max(1.0, float(np.abs(values).max()))
@@ -397,4 +412,5 @@ def _standardise(values: NDArray[Any]) -> Array:
 
 
 def _correlation(one: Array, other: Array) -> float:
+    """Return the correlation of two vectors; 0 if one of them is constant."""
     return float(np.mean(_standardise(one) * _standardise(other)))

@@ -148,6 +148,7 @@ def _shape_of(table: Table, classes: dict[str, int | None]) -> Shape:
 
 
 def _source_of(request: UserData, file: LocalFile) -> FileSource:
+    """Return the request as the source of its file; fetch a named data set that is not cached."""
     options = request.model_dump(include=set(FileOptions.model_fields))
     if request.test:
         options["test"] = str(local_file(request.test).path)
@@ -162,7 +163,9 @@ def _paths(source: FileSource) -> Iterator[str]:
 
 
 def _date_formats(table: Table, request: UserData) -> dict[str, str]:
-    """Return the format of each column whose words are dates."""
+    """Return the format of each column whose words are dates. Columns that the user declares as
+    words or text are not examined.
+    """
     formats = {}
     for name, words in table.nominal.items():
         if name in table.words or name in table.text:
@@ -180,7 +183,10 @@ def _is_single_date(table: Table, name: str) -> bool:
 
 
 def _left_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:
-    """Return the columns that cannot be features, by the reason."""
+    """Return the columns that cannot be features, by the reason, in words: columns without values,
+    of names, and of text that the user has not declared. `dates`: the columns of dates, which stay.
+    The lists may be empty; they are for sparse rows.
+    """
     text_reason = (
         f"text ({wording('--text COLUMN', 'text=[...]')} makes features of its words)"
     )
@@ -230,8 +236,8 @@ def _task_of(table: Table) -> LearningTask:
 
 
 def _classes_of(table: Table, task: LearningTask) -> dict[str, int | None]:
-    """Return the number of rows of each label in the order of the labels; empty for a
-    regression.
+    """Return the number of rows of each label, numbers in ascending order and then words; empty for
+    a regression.
     """
     if task != "classification":
         return {}
@@ -241,7 +247,7 @@ def _classes_of(table: Table, task: LearningTask) -> dict[str, int | None]:
 
 
 def _default_positive(classes: Mapping[str, int | None]) -> str:
-    """Return the rare one of two labels, or else the last one."""
+    """Return the smaller of two classes if it is rare, else the last label."""
     sizes = {label: n_rows or 0 for label, n_rows in classes.items()}
     return (
         min(sizes, key=lambda label: sizes[label]) if is_rare(sizes) else [*sizes][-1]
@@ -249,14 +255,18 @@ def _default_positive(classes: Mapping[str, int | None]) -> str:
 
 
 def is_rare(sizes: Mapping[str, int]) -> bool:
-    """Return True if the smallest class is far smaller than the average one."""
+    """Return True if the smallest class has at most a fifth of the rows of an average class.
+    `sizes`: the rows of each label.
+    """
     return len(sizes) > 1 and min(sizes.values()) <= _RARE * sum(sizes.values()) / len(
         sizes
     )
 
 
 def _target_settings(rows: DescribedRows, positive: Sequence[str]) -> Iterator[str]:
-    """Yield the task, its target and the positive class."""
+    """Yield texts that name the task with its target, and the positive class if there is one.
+    `positive`: its label, or empty.
+    """
     name = rows.table.target_name
     target = f"the column {name!r}" if name else "the target"
     kind = (
@@ -274,8 +284,10 @@ def _target_settings(rows: DescribedRows, positive: Sequence[str]) -> Iterator[s
 def _row_settings(
     table: Table, columns: Mapping[str, NDArray[Any]], ends: str, request: UserData
 ) -> Iterator[str]:
-    """Yield how rows are ordered, split and weighted. `ends`: the first and last value of the
-    order.
+    """Yield texts on how rows are ordered, split and weighted.
+
+    `columns`: the columns that `take_row_columns` returns. `ends`: the first and last value of the
+    order, empty if rows are not ordered.
     """
     if ends:
         yield f"sorted by {request.ordered_by}, {ends}"
@@ -303,6 +315,7 @@ def _row_warnings(
 
 
 def _n_folds(columns: Mapping[str, NDArray[Any]]) -> int:
+    """Return the number of outer folds: the largest value of `folds`, plus 1."""
     return int(columns["folds"].max()) + 1
 
 
@@ -312,7 +325,11 @@ def _feature_settings(
     dates: Collection[str],
     left_out: Mapping[str, Sequence[str]],
 ) -> Iterator[str]:
-    """Yield how columns become features. `full`: the table with the columns that are left out."""
+    """Yield texts on how columns become features.
+
+    `full`: the table with the columns that are left out. `dates`: the columns of dates. `left_out`:
+    columns by the reason, as `_left_out` returns them.
+    """
     words = [name for name in table.nominal if name not in {*table.dates, *table.text}]
     if words:
         yield f"words, encoded on each training part: {few(words, _SHOWN)}"

@@ -67,7 +67,7 @@ def stays_sparse(table: Table) -> bool:
 
 
 def missing_columns(table: Table) -> list[str]:
-    """Return the names of the columns with missing values."""
+    """Return the names of the columns with missing values, in the order of the table."""
     if sp.issparse(table.X):
         _, columns = _missing_values(table)
     else:
@@ -78,7 +78,9 @@ def missing_columns(table: Table) -> list[str]:
 
 
 def _has_missing(table: Table, name: str) -> bool:
-    """Return True if a column of dense rows has a missing value; a missing text is empty."""
+    """Return True if a column of dense rows has a missing value; False for columns of text, in
+    which a missing text counts as an empty one.
+    """
     if name in table.text:
         return False
     values = table.column(name)
@@ -88,7 +90,7 @@ def _has_missing(table: Table, name: str) -> bool:
 
 
 def _missing_values(table: Table) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the row and the column of each missing value."""
+    """Return the rows and the columns of all missing values, two arrays of equal length."""
     if not sp.issparse(table.X):
         rows, columns = np.nonzero(table.missing())
         return rows, columns
@@ -101,6 +103,7 @@ def _missing_values(table: Table) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def _few_rows(rows: DescribedRows) -> Fault | None:
+    """Return the fault of too few rows; None if there are enough."""
     n_rows = len(rows.table.target)
     if n_rows >= FEWEST_ROWS:
         return None
@@ -108,6 +111,9 @@ def _few_rows(rows: DescribedRows) -> Fault | None:
 
 
 def _no_column_left(rows: DescribedRows) -> Fault | None:
+    """Return the fault of a table all of whose columns are left out, with the first reason; None
+    otherwise, also if the file had no column.
+    """
     if rows.table.X.shape[1] > 0:
         return None
     for reason, names in rows.left_out.items():
@@ -120,6 +126,7 @@ def _no_column_left(rows: DescribedRows) -> Fault | None:
 
 
 def _no_feature(rows: DescribedRows) -> Fault | None:
+    """Return the fault of rows without features, for any reason; None if there are some."""
     n_rows, n_columns = rows.table.X.shape
     if n_columns > 0:
         return None
@@ -151,6 +158,9 @@ def _missing_targets(rows: DescribedRows) -> Fault | None:
 
 
 def _huge_value(rows: DescribedRows) -> Fault | None:
+    """Return the fault of the first column with a value that is infinite or cannot be squared; None
+    without one.
+    """
     columns = _columns_of_huge_values(rows.table.X)
     if not len(columns):
         return None
@@ -164,7 +174,9 @@ def _huge_value(rows: DescribedRows) -> Fault | None:
 
 
 def _columns_of_huge_values(X: Any) -> NDArray[np.intp]:
-    """Return the positions of the columns with a value that cannot be squared."""
+    """Return the positions of the columns with a magnitude above `LARGEST`, which cannot be
+    squared.
+    """
     if sp.issparse(X):
         _, columns = (abs(X) > LARGEST).nonzero()
         return np.unique(columns)
@@ -197,6 +209,7 @@ def _missing_features(rows: DescribedRows) -> Fault | None:
 
 
 def _single_class(rows: DescribedRows) -> Fault | None:
+    """Return the fault of a classification with fewer than two labels; None for any other task."""
     if rows.task != "classification" or len(rows.labels) >= 2:
         return None
     label = rows.labels[0] if rows.labels else None
@@ -205,6 +218,9 @@ def _single_class(rows: DescribedRows) -> Fault | None:
 
 
 def _many_classes(rows: DescribedRows) -> Fault | None:
+    """Return the fault of a detected classification in which most rows have labels of their own.
+    None if the user has named the task.
+    """
     n_rows = len(rows.table.target)
     n_labels = len(rows.labels)
     if rows.request.task or n_labels <= MOST_DIFFERENT * n_rows:
@@ -218,7 +234,9 @@ def _many_classes(rows: DescribedRows) -> Fault | None:
 
 
 def _constant_target(rows: DescribedRows) -> Fault | None:
-    """Return the fault of a target whose numbers do not vary, or overflow; None without one."""
+    """Return the fault of a regression whose targets do not vary, or whose variance is 0 or
+    infinite; None without one, and for a classification.
+    """
     targets = to_numbers(rows.table.target) if rows.task == "regression" else None
     if targets is None:
         return None
@@ -232,6 +250,7 @@ def _constant_target(rows: DescribedRows) -> Fault | None:
 
 
 def _words_in_regression(rows: DescribedRows) -> Fault | None:
+    """Return the fault of a regression whose target holds words; None without one."""
     target = rows.table.target
     if rows.task != "regression" or to_numbers(target) is not None:
         return None
@@ -246,6 +265,9 @@ def _words_in_regression(rows: DescribedRows) -> Fault | None:
 
 
 def _unknown_positive(rows: DescribedRows) -> Fault | None:
+    """Return the fault of a positive class that is not one of two labels; None if it is, or if none
+    is named.
+    """
     labels = rows.labels
     positive = label_word(rows.request.positive)
     has_two_classes = len(labels) == 2
@@ -262,6 +284,7 @@ def _unknown_positive(rows: DescribedRows) -> Fault | None:
 
 
 def _another_target() -> str:
+    """Return the advice to name another target, in the words of the command line or of Python."""
     return wording("name another column with --target", "give another y")
 
 

@@ -79,8 +79,8 @@ def fetch_dataset(name: str, *, progress: bool = False, force: bool = False) -> 
 
 
 def _fetch_and_check(spec: DatasetSpec, source: NetworkSource, progress: bool) -> None:
-    """Download a data set into the cache, and empty the cache again if the rows are not those that
-    are expected.
+    """Download a data set into the cache and load it from there. If it is not the expected data
+    set, remove it from the cache and raise ElmbenchError.
     """
     fingerprint = spec.fingerprint
     compares_all = fingerprint is not None and fingerprint.part == "all"
@@ -102,13 +102,12 @@ def import_file(
     test: Path | str | None = None,
     other_data: bool = False,
 ) -> Dataset:
-    """Check a file and copy it into a data directory under the name of a data set; `name` may be an
-    alias.
+    """Check a file and copy it into a data directory under the name of a data set; return its rows.
 
-    `file`: a file of all rows, or of the training rows if `test`, a file of the test rows, is
-    given. `data_dir`: created if it is missing. `other_data`: accept the file even if its rows are
-    not those of the public file. Raises ElmbenchError if the file is not the data set, or the data
-    directory holds another file for it.
+    `name`: may be an alias. `file`: a file of all rows, or of the training rows if `test`, a file
+    of the test rows, is given. `data_dir`: created if it is missing. `other_data`: accept the file
+    even if its rows are not those of the public file. Raises ElmbenchError if the file is not the
+    data set, or the data directory holds another file for it.
     """
     spec = load_dataset_specs().find(name)
     folder = expand_home(data_dir)

@@ -37,7 +37,10 @@ def data_folder(data_dir: Path | str | None = None) -> Path | None:
 
 
 def find_source(spec: DatasetSpec, data_dir: Path | str | None = None) -> Source:
-    """Return the source that `load_from_spec` uses for a data set, without reading its rows."""
+    """Return the source that `load_from_spec` uses for a data set, without reading its rows: an
+    existing file that the spec names, then a file in the data directory, then the first available
+    source. Raises DataUnavailableError if there is none.
+    """
     request = SourceRequest(spec)
     sources = cast(tuple[Source, ...], spec.sources)
     for source in sources:
@@ -99,7 +102,9 @@ def dataset_statuses(
 
 
 def status_of(spec: DatasetSpec, data_dir: Path | None) -> Status:
-    """Return where the rows of a data set come from, or the problem with them."""
+    """Return where the rows of a data set come from, or the problem with them: an ElmbenchError
+    becomes the state `bad`, or `to fetch` if they can be fetched.
+    """
     try:
         state = find_source(spec, data_dir).status(SourceRequest(spec))
         return Status(spec.name, *(state or ("bad", "")))
@@ -130,6 +135,7 @@ class MissingDatasets:
         return [name for name in file.spec.datasets if not self._has(file, name)]
 
     def _has(self, file: ExperimentFile, name: str) -> bool:
+        """Return True if a data set of a table is present; the answer is remembered."""
         folder = file.path.parent
         key = (folder, name)
         if key not in self._is_present:

@@ -39,7 +39,9 @@ def write_fingerprints(
 
 
 def _check_text(text: str, fingerprints: Mapping[str, Fingerprint], path: Path) -> None:
-    """Raise ElmbenchError unless a text is the content of a file with some fingerprints."""
+    """Raise ElmbenchError unless `text`, parsed as YAML, equals the content of the file at `path`
+    with these fingerprints.
+    """
     expected = read_yaml(path)
     for name, fingerprint in fingerprints.items():
         line = yaml.safe_load(as_line(fingerprint))
@@ -76,6 +78,9 @@ def fingerprints_of(
 
 
 def _fingerprint(spec: DatasetSpec, data_dir: str | None) -> Fingerprint | None:
+    """Return the fingerprint of a data set. None if it is not at hand, if each fold encodes it, or
+    if it is generated, sparse and too large.
+    """
     n_values = spec.shape.instances * spec.shape.features
     if spec.generator and spec.sparse and n_values > _MOST_VALUES:
         return None
@@ -92,7 +97,9 @@ def _fingerprint(spec: DatasetSpec, data_dir: str | None) -> Fingerprint | None:
 
 
 def fingerprint_of(data: Dataset) -> Fingerprint:
-    """Return the fingerprint of the rows, with the digits of `datasets.yaml`."""
+    """Return the fingerprint of the rows, rounded to seven decimals as in `datasets.yaml`. Its
+    `part` is the default.
+    """
     n_train = len(data.splits["train"]) if data.splits else None
     numbers = fingerprint_numbers(data.X, data.y, data.task, n_train)
     rounded = {
@@ -110,12 +117,13 @@ def as_line(fingerprint: Fingerprint) -> str:
 
 
 def _shown(value: object) -> str:
+    """Return a value of a fingerprint as YAML; a tuple becomes '[a, b]'."""
     return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
 
 
 def with_fingerprints(text: str, fingerprints: Mapping[str, Fingerprint]) -> str:
-    """Return the text of a `datasets.yaml` with these fingerprints in place of its own; the rest
-    stays.
+    """Return the text of a `datasets.yaml` with these fingerprints, by data set, in place of
+    earlier ones; the rest stays.
     """
     blocks = re.split(r"(?m)^(?=[\w-]+:)", text)
     for number, block in enumerate(blocks):

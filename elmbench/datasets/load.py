@@ -216,7 +216,7 @@ def _read_source(source: Source, request: SourceRequest) -> Table:
 
 def _features(table: Table) -> Any:
     """Return the features of a table: a data frame if some are words or dates, or have missing
-    values.
+    values; else its array or CSR matrix.
     """
     is_complete = sp.issparse(table.X) or not np.isnan(table.X).any()
     if is_complete and not table.nominal:
@@ -233,7 +233,13 @@ def _hashes_of_words(table: Table) -> Iterator[str]:
 
 
 def _check_and_prepare(table: Table, spec: DatasetSpec, source: Source) -> Table:
-    """Return the prepared table, after a check of its counts against the public file."""
+    """Return the table after the preparation that its spec declares, and after a check of its
+    counts against the public file.
+
+    Rows that a source has already prepared are checked only. If only the training part is here, it
+    is checked against that part and gets a remark. Sets `n_train` if the source splits its rows in
+    order.
+    """
     part = spec.training_part
     if part is not None and spec.is_training_part(
         table.X.shape[0], table.n_train is not None

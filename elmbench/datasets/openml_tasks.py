@@ -49,13 +49,13 @@ def task_number(name: str) -> int | None:
 
 def fetch_task(number: int, *, force: bool = False) -> bool:
     """Fetch the splits of a task into the cache; return False if they are there and not `force`."""
-    if not force and _kept_file(number) is not None:
+    if not force and _cached_task(number) is not None:
         return False
     splits = download_task(number)
-    text, n_rows = _file_of(splits, number)
+    text, n_rows = _text_of_splits(splits, number)
     folder = _folder()
     folder.mkdir(parents=True, exist_ok=True)
-    earlier = _kept_file(number)
+    earlier = _cached_task(number)
     if earlier is not None:
         earlier.path.unlink()
     name = f"task-{number}-data-{splits.dataset_id}-rows-{n_rows}"
@@ -69,7 +69,7 @@ def find_task(number: int) -> TaskFile:
     """Return the file of the splits of a task; raise ElmbenchError if they have not been
     fetched.
     """
-    kept = _kept_file(number)
+    kept = _cached_task(number)
     if kept is None:
         raise ElmbenchError(
             f"the splits of {TASK_PREFIX}{number} are not here",
@@ -107,11 +107,12 @@ def check_task(number: int, dataset: DatasetSpec) -> None:
 def check_order_of_rows(
     path: Path, data: Dataset, test_parts: Iterable[NDArray[np.intp]]
 ) -> None:
-    """Raise ElmbenchError if the rows of a data set are not in the order of the data set of a task,
-    as far as its splits show: the folds of a stratified task have equal shares of each class.
+    """Raise ElmbenchError if the class counts of test parts show that the rows of a data set are
+    not in the order of an OpenML task: the folds of a stratified task have equal shares of each
+    class.
 
-    `path`: the file of the splits, which may be those of no task. `test_parts`: the positions of
-    the test rows of each fold of a run.
+    `path`: the file of the splits; nothing is checked unless it is the file of a stratified task.
+    `test_parts`: the positions of the test rows of each fold of a run.
     """
     match = _FILE.fullmatch(path.name)
     is_stratified = match is not None and match[4] is not None
@@ -134,10 +135,11 @@ def check_order_of_rows(
 
 
 def _folder() -> Path:
+    """Return the folder of the files of tasks in the cache, which may not exist."""
     return cache_folder() / "openml-tasks"
 
 
-def _kept_file(number: int) -> TaskFile | None:
+def _cached_task(number: int) -> TaskFile | None:
     """Return the file of a task in the cache; None if there is none."""
     for path in sorted(_folder().glob(f"task-{number}-*.csv")):
         match = _FILE.fullmatch(path.name)
@@ -146,8 +148,10 @@ def _kept_file(number: int) -> TaskFile | None:
     return None
 
 
-def _file_of(splits: TaskSplits, number: int) -> tuple[str, int]:
-    """Return the file of the splits of a task, and the number of their rows."""
+def _text_of_splits(splits: TaskSplits, number: int) -> tuple[str, int]:
+    """Return the splits of a task as the text of a CSV file of given splits, and the number of
+    their rows. Raises ElmbenchError if a fold has several samples.
+    """
     lines = ["run,fold,row,part"]
     rows: set[int] = set()
     for run, folds in sorted(splits.parts.items()):

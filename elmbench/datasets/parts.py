@@ -17,10 +17,11 @@ from elmbench.specs.datasets import DatasetSpec
 def read_parts(
     parts: Parts, spec: DatasetSpec, width: int | None = None, origin: str = ""
 ) -> Table:
-    """Read the files of a data set.
+    """Read the files of a data set into one table, training rows first; a training part alone is
+    allowed if the spec describes it.
 
     `width`: number of features of LIBSVM rows, if it is not that of the public file. `origin`: name
-    of the source; by default, the files.
+    of the source; by default, the files. Raises ElmbenchError if a part is missing.
     """
     missing = {"train", "test"} - set(parts)
     if "all" not in parts and (
@@ -70,7 +71,9 @@ def _target_of(path: Path, spec: DatasetSpec, names: list[str]) -> str:
 
 
 def join_parts(train: Table, test: Table) -> Table:
-    """Return the rows of the official training and test part in one table."""
+    """Return the training rows followed by the test rows in one table. Raises ElmbenchError if
+    their columns differ in name or kind. Notes and other settings are those of `train`.
+    """
     if train.names != test.names or set(train.nominal) != set(test.nominal):
         n_train = train.X.shape[1]
         n_test = test.X.shape[1]

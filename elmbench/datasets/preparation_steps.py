@@ -70,6 +70,9 @@ def prepare_dataset(table: Table, steps: Iterable[specs.Step]) -> Table:
 
 
 def _one_hot(table: Table) -> Table:
+    """Return the table with an indicator column `NAME=CATEGORY` for each category of each column of
+    words, in place of that column. Indicators of a missing value are NaN. Columns of dates stay.
+    """
     blocks: dict[str, NDArray[np.float64]] = {}
     taken = {*table.names}
     dates = {name: table.nominal[name] for name in table.dates}
@@ -96,9 +99,8 @@ def _one_hot(table: Table) -> Table:
 
 
 def category_order(word: str) -> tuple[bool, float, str]:
-    """Return a sort key: numbers in ascending order, then words in alphabetical order.
-
-    The word "nan" is no number: it has no place among them.
+    """Return a sort key of a category or label: numbers in ascending order, then words in
+    alphabetical order. The word "nan" counts as a word.
     """
     try:
         number = float(word)
@@ -147,6 +149,7 @@ def _fill_missing(table: Table) -> Table:
 
 
 def _drop_constant_columns(table: Table) -> Table:
+    """Return the table without the columns whose values are all equal."""
     is_constant = _is_constant(table.X)
     for name, words in table.nominal.items():
         is_constant[table.index[name]] = len(set(words)) == 1
@@ -154,7 +157,7 @@ def _drop_constant_columns(table: Table) -> Table:
 
 
 def _is_constant(X: Any) -> NDArray[np.bool_]:
-    """Return True for each column whose values are equal."""
+    """Return a mask of shape (d,): True for each column whose values are equal."""
     if not sp.issparse(X):
         return np.asarray((X[:1] == X).all(axis=0))
     ranges = X.max(axis=0) - X.min(axis=0)
@@ -185,8 +188,9 @@ def _resize_images(step: specs.ResizeImages, table: Table) -> Table:
 
 
 def _area_weights(n_old: int, n_new: int) -> NDArray[np.float64]:
-    """Return the weights of the old pixels in each new one, of shape (n_new, n_old): their shares
-    of its length.
+    """Return the weights of the old pixels in each new one, of shape (n_new, n_old), for one side
+    of an image. A weight is the share of the new pixel's length that the old one covers, so each
+    row has the sum 1.
     """
     edges = np.arange(n_new + 1) * (n_old / n_new)
     old = np.arange(n_old)
@@ -275,7 +279,10 @@ def _label_mappings(
 
 
 def _covers(labels: Mapping[str, str], words: set[str]) -> bool:
-    """Return True if a mapping has a label for all words; with "*", if all its words occur."""
+    """Return True if a mapping of labels fits the words of a file. Without "*", each word must have
+    a label, and the mapping must not be empty. With "*", each word that the mapping names must
+    occur.
+    """
     named = set(labels) - {"*"}
     if "*" in labels:
         return named <= words
@@ -283,7 +290,9 @@ def _covers(labels: Mapping[str, str], words: set[str]) -> bool:
 
 
 def _relabel(table: Table, words: NDArray[np.object_], mapping: _LabelMapping) -> Table:
-    """Return the table with labels by a mapping, and a remark if the mapping is assumed."""
+    """Return the table with the label of each word as its target, and a remark if the mapping is
+    assumed.
+    """
     labels = mapping.labels
     other = labels.get("*", "")
     target = spelled(words, lambda word: labels.get(word, other))
@@ -299,7 +308,9 @@ def _relabel(table: Table, words: NDArray[np.object_], mapping: _LabelMapping) -
 
 
 def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, str]:
-    """Return the label of each of two words, by their counts; empty if the counts do not decide."""
+    """Return the label of each of two words, recognised by its number of rows; empty if the counts
+    do not decide.
+    """
     n_positive = spec.shape.count(spec.positive)
     if n_positive is None:
         return {}
@@ -316,8 +327,8 @@ def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, 
 
 
 def check_shape(table: Table, shape: Shape, stage: str) -> None:
-    """Raise ElmbenchError unless a table has the counts of `shape`; `stage` names it, such as 'the
-    public file'.
+    """Raise ElmbenchError unless a table has the counts of `shape`. `stage`: the owner of these
+    counts in the message, such as 'the public file'.
     """
     for count, expected in _counts(table, shape):
         if count != expected:
@@ -329,8 +340,8 @@ def check_shape(table: Table, shape: Shape, stage: str) -> None:
 
 
 def _counts(table: Table, shape: Shape) -> Iterator[tuple[str, str]]:
-    """Yield each count of the rows, features and labels of a file beside the expected one, both in
-    words.
+    """Yield pairs of texts: a count of the rows, features or labels of a table, and the expected
+    one, such as ('3 features', '4 features').
     """
     n_rows, n_columns = table.X.shape
     yield f"{n_columns} features", f"{shape.features} features"
@@ -390,13 +401,16 @@ def check_numeric(table: Table) -> None:
 
 
 def _is_word(value: Any) -> bool:
+    """Return True if a value is neither missing nor a number, as text."""
     return value is not None and value == value and not is_number(str(value))
 
 
 def code_target(
     table: Table, spec: DatasetSpec
 ) -> tuple[NDArray[Any], tuple[str, ...] | None]:
-    """Return the coded target and the original labels (see `Dataset`)."""
+    """Return the coded target and the original labels (None for a regression), as `Dataset`
+    describes them. Raises ElmbenchError if the target of a regression is not finite.
+    """
     if spec.task == "regression":
         return _finite_target(table), None
     labels = list(spec.shape.labels)

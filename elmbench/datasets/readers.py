@@ -234,7 +234,9 @@ def read_arrays(
 def _array(
     arrays: dict[str, NDArray[Any]], what: str, names: tuple[str, ...]
 ) -> NDArray[Any]:
-    """Return the array with one of these names; it must hold numbers or words."""
+    """Return the first array with one of these names. Raises ValueError if there is none, or if it
+    does not hold numbers or words. `what`: its meaning in the message.
+    """
     name = next((name for name in names if name in arrays), None)
     if name is None:
         contents = ", ".join(sorted(arrays))
@@ -249,7 +251,9 @@ def _array(
 
 
 def _sparse_matrix(arrays: dict[str, NDArray[Any]]) -> sp.csr_matrix:
-    """Return the sparse matrix of the arrays of an NPZ file; raise ValueError if it is damaged."""
+    """Return the CSR matrix of the arrays `data`, `indices`, `indptr` and `shape` of an NPZ file,
+    with sorted indices. Raises ValueError if it is damaged.
+    """
     data, *indices, shape = (arrays[name] for name in _CSR)
     if data.dtype.kind not in "biuf" or any(
         part.dtype.kind not in "iu" for part in (*indices, shape)
@@ -268,7 +272,9 @@ def _sparse_matrix(arrays: dict[str, NDArray[Any]]) -> sp.csr_matrix:
 def _read_parquet(
     content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions
 ) -> Table:
-    """Return the table of a Parquet file."""
+    """Return the table of a Parquet file. Columns of lists or records are left out with a remark;
+    in a public file, they raise ElmbenchError.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 

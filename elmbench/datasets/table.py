@@ -90,8 +90,8 @@ class Table:
         origin: str,
         words: Collection[str] | None = None,
     ) -> Table:
-        """Return a table whose columns of number text are numbers, except the target, which may not
-        exist.
+        """Return a table of a data frame, in which text columns of numbers alone become numbers.
+        The target keeps its text; it may be absent, and is then None in all rows.
 
         `words`: names of columns of categories, besides those of the type category and codes; None
         if no column of number text holds categories.
@@ -186,6 +186,7 @@ class Table:
         frame.to_parquet(stream, index=False)
 
     def _write_sparse(self, stream: IO[bytes]) -> None:
+        """Write the rows as a NumPy archive: the parts of a CSR matrix, and `target`."""
         target = self.target.astype(str) if self.target.dtype == object else self.target
         np.savez_compressed(
             stream,
@@ -206,7 +207,7 @@ class Table:
         return tuple(note for note in self.notes if note.startswith("warning: "))
 
     def column(self, name: str) -> NDArray[Any]:
-        """Return a feature: words, or numbers."""
+        """Return a feature by its name, of shape (n,): words of a nominal column, else floats."""
         if name in self.nominal:
             return self.nominal[name]
         position = self.index[name]
@@ -293,8 +294,8 @@ class Table:
 
 
 def _values(column: pd.Series[Any]) -> NDArray[Any]:
-    """Return a column of a data frame: booleans, integers, floats, or objects that are str, None if
-    missing.
+    """Return a column of a data frame as an array: booleans, integers, floats, or an object array
+    of str with None for missing values.
     """
     codes, values = _distinct_values(column)
     return values if codes is None else values[codes]
@@ -320,7 +321,9 @@ def _distinct_values(
 
 
 def spelled(values: Any, spell: Callable[[Any], str]) -> NDArray[np.object_]:
-    """Return the words of values, each distinct one spelled once; None for a missing value."""
+    """Return an object array of `spell(value)` for each value, called once for each distinct one;
+    None for a missing value.
+    """
     import pandas as pd
 
     codes, distinct = pd.factorize(values)  # -1 for a missing value
@@ -360,14 +363,14 @@ def check_names(names: Sequence[str], path: Path) -> None:
 
 
 def unused_name(name: str, names: Collection[str]) -> str:
-    """Return a name, with a number if it is taken."""
+    """Return a name, followed by -2, -3 and so on if it is among `names`."""
     numbered = (f"{name}-{number}" for number in count(2))
     candidates = chain([name], numbered)
     return next(candidate for candidate in candidates if candidate not in names)
 
 
 def few(names: Sequence[str], most: int) -> str:
-    """Return the first names, and dots if there are more."""
+    """Return the first `most` names, separated by commas, and dots if there are more."""
     listing = ", ".join(names[:most])
     return f"{listing}, ..." if len(names) > most else listing
 
@@ -385,7 +388,9 @@ def is_number(text: str) -> bool:
 
 
 def have_equal_digits(words: Iterable[str]) -> bool:
-    """Return True if all words consist of the same number of digits, two or more."""
+    """Return True if all words consist of the same number of digits, two or more; also for no
+    words.
+    """
     words = {*words}
     return len({*map(len, words)}) <= 1 and all(map(_is_code, words))
 
@@ -396,8 +401,8 @@ def _is_code(word: str) -> bool:
 
 
 def may_be_codes(words: Iterable[str]) -> bool:
-    """Return True if all words but placeholders have the same number of digits, two or more, apart
-    from surrounding spaces.
+    """Return True if all words but placeholders, apart from surrounding spaces, have the same
+    number of digits, two or more. Also True for no words.
 
     The first word that is neither ends the search.
     """
@@ -427,8 +432,8 @@ def is_placeholder(word: str) -> bool:
 
 
 def to_numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Return a column as floats, NaN for missing values; return None if it holds anything but
-    numbers.
+    """Return a column as floats, with NaN for missing values. Words that spell plain numbers, such
+    as 1.5 or -2e3, are converted. None if it holds any other word.
     """
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
@@ -451,7 +456,9 @@ def label_words(target: NDArray[Any]) -> NDArray[np.object_]:
 
 
 def label_word(value: Any) -> str:
-    """Return the canonical spelling of a label."""
+    """Return the canonical spelling of a label: without surrounding spaces, and a whole number as
+    '1', not '+1' or '1.0'.
+    """
     word = str(value).strip()
     whole = _WHOLE.fullmatch(word)
     if not whole:
@@ -469,8 +476,11 @@ def category_word(value: Any) -> str:
 
 
 def to_frame(X: Any) -> pd.DataFrame:
-    """Return the rows of a program with names: a data frame of any library, an array, lists or
-    sparse rows.
+    """Return rows as a data frame of pandas, whose columns have str names; unnamed columns become
+    x0, x1, ...
+
+    `X`: a data frame of any library, an array, lists or sparse rows. Raises ElmbenchError for a
+    path, or an array of more than two dimensions.
     """
     import pandas as pd
 

@@ -59,12 +59,15 @@ def check_members(content: bytes, path: Path, next_step: str) -> None:
 def check_unpacked_size(
     n_bytes: int, content: bytes, path: Path, next_step: str
 ) -> None:
-    """Raise ElmbenchError if the content of a file unpacks to too many bytes."""
+    """Raise ElmbenchError if a file of this `content` unpacks to too many bytes, `n_bytes`.
+    `next_step`: the advice in the message.
+    """
     if n_bytes > _limit(len(content)):
         raise _too_large(path, len(content), next_step)
 
 
 def _limit(size: int) -> int:
+    """Return the most bytes that a file of `size` bytes may unpack to."""
     return max(MOST_BYTES, MOST_RATIO * size)
 
 

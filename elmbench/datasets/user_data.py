@@ -76,7 +76,9 @@ class LocalFile(NamedTuple):
 
 
 def local_file(location: str, target: str | int = "") -> LocalFile:
-    """Return the file of a path, `openml:ID` or `sklearn:NAME`; fetch it if it is not cached."""
+    """Return the file of a path, `openml:ID` or `sklearn:NAME`. A data set of OpenML is fetched if
+    it is not cached; the file of a path may not exist.
+    """
     kind, _, name = location.partition(":")
     if kind == "openml" and name:
         return _openml_file(name, location, str(target))
@@ -119,7 +121,9 @@ def _openml_file(name: str, location: str, target: str) -> LocalFile:
 
 
 def _sklearn_file(name: str, location: str, target: str | int) -> LocalFile:
-    """Return the file of a data set of scikit-learn, which has every column."""
+    """Return the cached file of a data set of scikit-learn, written on first use. It holds the
+    default target as the column `target`.
+    """
     parts = ["sklearn", slug(name), version("scikit-learn")]
     stem = "-".join(filter(None, parts))
     folder = cache_folder() / "own"
@@ -219,8 +223,8 @@ def write_arrays(
 
 
 def _storable(column: Any) -> Any:
-    """Return a column with values that a Parquet file holds; intervals, periods and mixed objects
-    become words.
+    """Return a column of pandas with values that a Parquet file holds. Numbers, booleans and dates
+    stay, sparse columns become dense, and all other values become text.
     """
     import pandas as pd
 
@@ -236,7 +240,9 @@ def _storable(column: Any) -> Any:
 
 
 def name_of(location: str) -> str:
-    """Return the name of the data set of a path, `openml:ID` or `sklearn:NAME`."""
+    """Return a short name for the data of a location, in small letters, digits and hyphens: that of
+    a file without its endings, or `openml-ID` or `sklearn-NAME`.
+    """
     kind, _, name = location.partition(":")
     if kind in ("openml", "sklearn") and name:
         return f"{kind}-{short_slug(name)}"
@@ -244,7 +250,7 @@ def name_of(location: str) -> str:
 
 
 def short_slug(name: str) -> str:
-    """Return the slug of the beginning of a name: a folder may be named after three of them."""
+    """Return the slug of the start of a name, so that three of them can name a folder."""
     return slug(name[:_LONGEST_NAME])
 
 

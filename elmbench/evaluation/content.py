@@ -18,7 +18,7 @@ OMITTED = {"content": "omitted"}
 
 
 def content_name(name: str) -> dict[str, str]:
-    """Return the metadata of a field whose name in the content differs from its own."""
+    """Return the metadata of a field that has this name in the content, instead of its own."""
     return {"name": name}
 
 
@@ -34,7 +34,9 @@ def content_of(value: Any) -> Any:
 
 
 def content_of_fields(value: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass as a mapping."""
+    """Return the fields of a dataclass as a mapping in the types of JSON, by their names in the
+    content. The tags `FLAT`, `OPTIONAL` and `OMITTED` are applied.
+    """
     values: dict[str, Any] = {}
     for field in fields(value):
         tag = field.metadata.get("content")
@@ -72,7 +74,11 @@ def read_content(cls: type[T], content: Any, **omitted: Any) -> T:
 def _read_field(
     field: Field[Any], kind: Any, content: Any, omitted: dict[str, Any]
 ) -> Any:
-    """Return the value of a field of a dataclass with some content."""
+    """Return the value of one field of a dataclass, read from the content of the whole object.
+
+    `kind`: the class to build, or None for a plain value. `omitted`: values of fields that are
+    never in the content.
+    """
     tag = field.metadata.get("content")
     if tag == "omitted":
         return omitted.get(field.name, field.default)
@@ -89,8 +95,8 @@ def _read_field(
 
 @cache
 def _kinds(cls: Any) -> dict[str, Any]:
-    """Return the class that `read_content` reads each field of a dataclass with; None for plain
-    values.
+    """Return the class of each field of a dataclass that `read_content` must build: a tuple, a
+    dataclass or a pydantic model; None for plain values.
     """
     kinds = {}
     for name, hint in get_type_hints(cls).items():

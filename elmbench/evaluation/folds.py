@@ -202,7 +202,9 @@ def labels_of(data: "Dataset") -> list[int] | None:
 
 @lru_cache(maxsize=4)
 def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
-    """Return the rows of a task; the last few data sets are cached."""
+    """Return the rows of a task: all, or a stratified sample if `dataset.rows` is fewer. The last
+    four data sets are cached.
+    """
     from elmbench.datasets.load import (
         load_from_spec,  # SciPy's sparse matrices take long to import
     )
@@ -218,7 +220,9 @@ def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
 
 
 def _take_rows(data: "Dataset", numbers: Indices) -> "Dataset":
-    """Return the rows with these numbers of a data set."""
+    """Return the data set with only the rows of these numbers, in this order. Its official parts
+    become positions among them.
+    """
     splits = data.splits and {
         part: np.flatnonzero(np.isin(numbers, rows))
         for part, rows in data.splits.items()
@@ -250,8 +254,10 @@ def _scaled_rows(dataset: DatasetRef, data_dir: str | None, scale: Scale) -> Any
 def scaled_inputs(
     dataset: DatasetRef, data_dir: str | None, scale: Scale | None, train: Indices
 ) -> Any:
-    """Return all rows of a data set, encoded and scaled according to the protocol with these
-    training rows.
+    """Return all rows of a data set as inputs of models, encoded and scaled.
+
+    `train`: the rows that the encoding and the scaling are fitted to, unless the protocol fits the
+    scaling to all rows and the rows are complete numbers.
     """
     data = load_rows(dataset, data_dir)
     if scale is None or scale.fit_on == "train" or data.is_raw:
@@ -260,8 +266,8 @@ def scaled_inputs(
 
 
 def split_of_rows(dataset: DatasetRef, split: Split, n_rows: int) -> Split:
-    """Return the split of the `n_rows` used rows; printed sizes shrink in proportion, and given
-    splits have the path of their file.
+    """Return the split for the `n_rows` rows that are used. The sizes that a split gives in rows
+    shrink in proportion; given splits get the path of their file; others stay.
     """
     if split.kind == GIVEN:
         return replace(split, file=dataset.splits_file)
@@ -282,7 +288,7 @@ def _parts(
     dataset: DatasetRef, data_dir: str | None, outer: Split, run: int
 ) -> Sequence[tuple[Indices, Indices]]:
     """Return the training and test rows of every outer fold of a run, cached because a run's folds
-    come in sequence.
+    come in sequence. The training rows are not yet in the order of learning.
     """
     data = load_rows(dataset, data_dir)
     return outer_parts(data, split_of_rows(dataset, outer, len(data.y)), run)
@@ -313,8 +319,8 @@ def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
 def _sampled_rows(
     outer_fold: OuterFold, data_dir: str | None
 ) -> "tuple[Dataset, Indices, Indices]":
-    """Return the learnt and then the test rows of an outer fold, and the positions of both, if not
-    all training rows are learnt.
+    """Return a data set of the learnt rows followed by the test rows of an outer fold, and the
+    positions of both there. It is for folds that learn only some of their training rows.
     """
     train, test = fold_rows(outer_fold, data_dir)
     rows = np.concatenate([train, test])
@@ -324,8 +330,8 @@ def _sampled_rows(
 
 @lru_cache(maxsize=1)
 def _all_inputs(outer_fold: OuterFold, data_dir: str | None) -> Any:
-    """Return all rows of a data set as inputs on an outer fold, cached because several models learn
-    one fold.
+    """Return all rows of a data set as inputs, prepared as an outer fold does; cached because
+    several models learn one fold.
     """
     train = fold_rows(outer_fold, data_dir)[0]
     return scaled_inputs(outer_fold.dataset, data_dir, outer_fold.protocol.scale, train)
@@ -346,9 +352,10 @@ def fold_of(
     train: Indices,
     test: Indices,
 ) -> FoldData:
-    """Return two parts of the rows of a data set, with scaled targets.
+    """Return the data of a fold with training rows `train` and test rows `test`; targets of a
+    regression are scaled by `targets`.
 
-    `prepare`: returns the inputs of the two parts.
+    `prepare`: returns the inputs of the two parts. The result has no `rows` and no `identity`.
     """
     y = data.y
     scale = None if data.classes is not None else targets
@@ -389,7 +396,9 @@ def fold_of_all_rows(outer_fold: OuterFold) -> OuterFold:
 
 
 def _training_columns(data: "Dataset", train: Indices) -> dict[str, Any]:
-    """Return the fields of `FoldData` with a value for each training row, if the data have them."""
+    """Return the fields of `FoldData` with a value for each training row: those of groups, times,
+    weights, raw and columns that the data have.
+    """
     by_row = {"groups": data.groups, "times": data.times, "weights": data.weights}
     columns: dict[str, Any] = {
         name: values[train] for name, values in by_row.items() if values is not None

@@ -108,6 +108,7 @@ def _with_path(split: Split, folder: Path) -> Split:
 
 
 def _size_text(runs: int, folds: int) -> str:
+    """Return the numbers of runs and folds in words, such as '2 runs of 5 folds'."""
     return f"{amount(runs, 'run')} of {amount(folds, 'fold')}"
 
 
@@ -139,7 +140,7 @@ def read_splits(path: str, checksum: str, numbers: tuple[str, ...]) -> GivenSpli
 
 
 def _add_line(split: GivenSplit, line: Mapping[str, str | None], location: str) -> None:
-    """Add the rows of one line to its split."""
+    """Append the rows of one line of a file to its split; raise an error if the line is invalid."""
     part = line["part"]
     if part not in _PARTS:
         raise invalid(f"{location}: the part is {part!r}", "train or test")
@@ -152,7 +153,9 @@ def _add_line(split: GivenSplit, line: Mapping[str, str | None], location: str) 
 
 
 def _numbers(texts: Iterable[str | None], location: str) -> list[int]:
-    """Return numbers from 0."""
+    """Return texts as whole numbers from 0. Raises ElmbenchError, with the line's `location`, if
+    one is not such a number.
+    """
     texts = list(texts)
     for text in texts:
         if text is None or not (text.isascii() and text.isdigit()):
@@ -166,7 +169,7 @@ def _numbers(texts: Iterable[str | None], location: str) -> list[int]:
 def given_parts(
     split: Split, run: int, n_rows: int, file_rows: Indices | None
 ) -> list[tuple[Indices, Indices]]:
-    """Return the training and test rows of every fold of a run.
+    """Return the positions of the training and test rows of every fold of a run.
 
     `file_rows`: the number in the data file of each of the `n_rows` rows; None if they are all
     there, in their order.
@@ -239,8 +242,9 @@ class _AvailableRows:
 def _parts_of(
     given: GivenSplit, rows: _AvailableRows, location: str
 ) -> tuple[Indices, Indices]:
-    """Return the positions of the training and test rows of a split; raise ElmbenchError if one
-    part is empty.
+    """Return the positions of the training and test rows of a split, each in ascending order. A
+    split without training rows learns all available rows that it does not test. Raises
+    ElmbenchError if one part is empty.
     """
     train = rows.positions(given.train, location)
     test = rows.positions(given.test, location)

@@ -110,7 +110,11 @@ class ModelOrder:
 
 
 def _advantages_text(by_advantage: Mapping[str, list[str]]) -> str:
-    """Return the advantages of a model, with the rivals of each if there are several."""
+    """Return the advantages of a model in words, with the rivals of each if there are several
+    advantages.
+
+    `by_advantage`: rivals by the advantage over them, such as {'shorter fit time': [...]}.
+    """
     if len(by_advantage) == 1:
         return next(iter(by_advantage))
     return "; ".join(
@@ -120,7 +124,9 @@ def _advantages_text(by_advantage: Mapping[str, list[str]]) -> str:
 
 
 def _loss(criterion: str, mean: float) -> float:
-    """Return a mean such that less is better: infinite if it is NaN, and without round-off."""
+    """Return a mean such that less is better, rounded so that equal means compare equal; infinite
+    if it is NaN.
+    """
     is_loss = criterion in _ADVANTAGES or less_is_better(criterion)
     value = mean if is_loss else -1 * mean
     return math.inf if math.isnan(value) else float(without_round_off(value))
@@ -135,7 +141,7 @@ def rank_models(summary: DataFrame, dataset: str, resolved: Resolved) -> ModelOr
 
 
 def _means_of(lines: DataFrame) -> dict[str, float]:
-    """Return the means of one model by metric."""
+    """Return the means of one model, by metric, from its lines in a summary."""
     means = lines["mean"].astype(float)
     return dict(zip(lines["metric"], means, strict=True))
 

@@ -43,8 +43,8 @@ def check_predictions(
 
 
 def positions_of_labels(predicted: NDArray[Any], labels: list[int]) -> NDArray[np.intp]:
-    """Return the position of each prediction among all labels; any position for values that are not
-    finite.
+    """Return the position of each prediction among all labels. Values that are not finite have any
+    position. Raises ValueError for other values that are not labels.
     """
     classes = np.asarray(labels)
     if len(classes) == 2:
@@ -78,7 +78,7 @@ def _check_not_finite(strange: NDArray[Any], labels: list[int]) -> None:
 def metric_value(
     name: str, y_true: NDArray[Any], predicted: NDArray[Any], labels: list[int] | None
 ) -> float:
-    """Return a metric of labels or values."""
+    """Return a metric of predicted labels, or of predicted values if `labels` is None."""
     true = y_true if labels is None else positions_of_labels(y_true, labels)
     return float(_values(find_metric(name), true, predicted, labels))
 
@@ -89,8 +89,9 @@ def _values(
     predicted: NDArray[Any],
     labels: list[int] | None,
 ) -> Any:
-    """Return a metric of predictions of shape (..., n); `true` are targets, or class numbers if
-    there are labels.
+    """Return a metric of predictions of shape (..., n), an array of shape (...).
+
+    `true`: targets of shape (n,), or class numbers if there are labels.
     """
     if labels is None:
         return metric.function(true, predicted)
@@ -112,9 +113,9 @@ def class_outputs(
     estimator: Any, method: str, X: Any, labels: list[int]
 ) -> Array | None:
     """Return the outputs of `decision_function` or `predict_proba` for all classes; None if the
-    model has none.
+    model has none, or has not one column for each of its classes.
 
-    The result (ndarray of shape (n,) or (n, k)): decision values of two classes are for the second
+    The result has shape (n, k), or (n,) for decision values of two classes: those for the second
     one. A class without training rows has the probability 0, and a decision value below all others.
     Raises ValueError unless the estimator has an output for each row.
     """
@@ -156,7 +157,9 @@ def _outputs_of_rows(estimator: Any, method: str, X: Any) -> Array:
 def _with_absent_classes(
     outputs: Array, classes: NDArray[Any], labels: list[int], absent: float
 ) -> Array:
-    """Return the outputs for all labels, `absent` for those that are not among the classes."""
+    """Return outputs of shape (n, k), one column for each label: those of the model's `classes`,
+    and `absent` for all other labels.
+    """
     complete = np.full((len(outputs), len(labels)), absent)
     complete[:, np.searchsorted(labels, classes)] = outputs
     return complete
@@ -165,8 +168,10 @@ def _with_absent_classes(
 def outputs_for(
     metric: Metric, estimator: Any, X: Any, labels: list[int] | None
 ) -> Any:
-    """Return the input of a metric from a fitted model: predictions, decision values or
-    probabilities.
+    """Return what a metric takes from a fitted model: predictions, decision values, or
+    probabilities (of the second of two classes, for a metric that takes scores).
+
+    Raises ValueError if the model has none of these.
     """
     if labels is None or metric.takes in ("counts", "values"):
         return estimator.predict(X)

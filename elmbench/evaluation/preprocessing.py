@@ -215,6 +215,7 @@ def _rank(singular_values: NDArray[np.float64]) -> int:
 
 
 def _dates_of(X: pd.DataFrame, name: Any) -> NDArray[np.datetime64]:
+    """Return a column of a data frame as dates, in microseconds."""
     return X[name].to_numpy("datetime64[us]")
 
 
@@ -237,11 +238,10 @@ def take_rows(X: Any, rows: Indices | slice) -> Any:
 def prepared_inputs(
     X: Any, rows: Indices | slice, scale: Scale | None, columns: Columns | None = None
 ) -> Any:
-    """Return all rows as inputs of models, by a pipeline that is fitted to some of them.
+    """Return all rows as inputs of models, by a pipeline that is fitted to the rows `rows`.
 
     A column that is constant over `rows` becomes the lower end of the range, or zero for
     `standard`. Sparse rows stay sparse; a scaling that would make them dense is an error.
-
     `columns`: see `preprocessing`.
     """
     if scale is not None and issparse(X) and scale.kind not in KEEP_ZEROS:
@@ -254,8 +254,8 @@ def prepared_inputs(
 
 
 def columns_of_inputs(X: pd.DataFrame, columns: Columns) -> NDArray[np.intp]:
-    """Return the position of the column behind each input that `preprocessing` makes of these
-    rows.
+    """Return the position, among the columns of `X`, of the column behind each input that
+    `preprocessing` makes of them.
     """
     names = [*columns.numbers]
     for name in (*columns.dates, *columns.words, *columns.text):

@@ -72,7 +72,7 @@ def _best_by_mean(scores: DataFrame) -> Any:
 
 
 def _differences(scores: DataFrame, best: str) -> dict[Any, NDArray[np.float64]]:
-    """Return the differences between the best model and each rival on the folds."""
+    """Return, for each model but the best, the best model's score minus its own on each fold."""
     best_scores = scores[best].to_numpy(dtype=float)
     return {
         rival: best_scores - scores[rival].to_numpy(dtype=float)
@@ -83,7 +83,10 @@ def _differences(scores: DataFrame, best: str) -> dict[Any, NDArray[np.float64]]
 def _corrected_p_values(
     differences: Mapping[Any, NDArray[np.float64]], test_share: float, n: int
 ) -> dict[Any, float]:
-    """Return the p-value of each rival after Holm's correction."""
+    """Return the two-sided p-value of each rival after Holm's correction.
+
+    `differences`: by rival, on each fold. `n`: as in `corrected_t_test`.
+    """
     two_sided = [
         2 * corrected_t_test(values, test_share, Region(low=0.0), n=n).confirming
         for values in differences.values()
@@ -99,13 +102,12 @@ def needed_runs(
     *,
     best: str = "",
 ) -> dict[str, int | None]:
-    """Return the numbers of runs that would separate close models from the best one.
+    """Return the number of runs that would separate each close model from the best one; None if
+    `max_runs` would not suffice.
 
-    A model is close if the folds do not separate it. `best` is as in `p_values`.
-
-    The differences keep their means and deviations. None means that `max_runs` would not suffice:
-    since training parts overlap, the variance of a mean difference never falls below s^2 x
-    `test_share`.
+    A model is close if the folds do not separate it; others are left out. `best` is as in
+    `p_values`. The differences are assumed to keep their means and deviations. Since training parts
+    overlap, the variance of a mean difference never falls below s^2 x `test_share`.
     """
     p = p_values(scores, test_share, best=best)
     if not len(p):
@@ -159,7 +161,7 @@ def share_of_test_rows(
     """Return test rows over training rows of a split; None if the test rows are the same in every
     run.
 
-    The `cells` of the data set show how many rows no predefined test part has.
+    `cells`: the results of the data set, whose `n_test` shows the size of predefined test parts.
     """
     spec = resolved.dataset(dataset)
     split = resolved.spec.protocol.outer.split(dataset, spec.task)
@@ -188,5 +190,5 @@ def dummies(resolved: Resolved) -> list[str]:
 
 
 def rivals_of(scores: DataFrame, resolved: Resolved) -> DataFrame:
-    """Return the scores of all models but the dummy."""
+    """Return the scores without the columns of the dummy model."""
     return scores.drop(columns=dummies(resolved), errors="ignore")

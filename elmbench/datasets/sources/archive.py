@@ -108,12 +108,17 @@ class ArchiveSource(NetworkSource):
     def _table(
         self, content: bytes, labels: bytes | None, origin: str, job: FetchJob
     ) -> Table:
+        """Return the rows of a file as a table: arrays of an .npz file, rows of index:value pairs
+        or rows of columns.
+
+        `labels`: the content of a file whose lines begin with the targets; None if there is none.
+        """
         from sklearn.datasets import load_svmlight_file
 
         from elmbench.datasets.readers import read_arrays
         from elmbench.datasets.table import Table
 
-        with _refused(f"{origin} cannot be read", "rows of values"):
+        with _parser_errors(f"{origin} cannot be read", "rows of values"):
             if content.startswith(_NPZ):
                 return read_arrays(content, origin)
             lines = _lines(content)
@@ -161,12 +166,12 @@ class ArchiveSource(NetworkSource):
 
 
 def _read_members(path: Path, wanted: Iterable[str], origin: str) -> dict[str, bytes]:
-    """Return the content of files in a zip or tar archive, by the last part of their names.
+    """Return the contents of files in a zip or tar archive, by their names without folders.
 
-    The archive must contain exactly one plain file of each name.
+    `wanted`: these names. The archive must contain exactly one plain file of each name.
     """
     with (
-        _refused(
+        _parser_errors(
             f"{origin}: the archive cannot be read", "a complete zip or tar archive"
         ),
         ExitStack() as stack,
@@ -207,8 +212,10 @@ def _read_members(path: Path, wanted: Iterable[str], origin: str) -> dict[str, b
 
 
 @contextmanager
-def _refused(problem: str, expected: str) -> Iterator[None]:
-    """Convert every error of a parser, which may fail in any way on a damaged file."""
+def _parser_errors(problem: str, expected: str) -> Iterator[None]:
+    """Convert every error of a parser, which may fail in any way on a damaged file, to an
+    ElmbenchError. `problem`, `expected`: parts of its message.
+    """
     try:
         yield
     except ElmbenchError:
@@ -221,7 +228,7 @@ def _refused(problem: str, expected: str) -> Iterator[None]:
 
 
 def _lines(content: bytes) -> list[bytes]:
-    """Return the lines of a text, which may be compressed, without blank ones."""
+    """Return the lines of a text, which is decompressed if necessary, without blank ones."""
     decompress = next(
         (
             decompress

@@ -132,11 +132,12 @@ class FetchJob:
     def download(
         self, url: str, known_hash: str | None = None, shared: bool = False
     ) -> Path:
-        """Download a file unless it is there; an incomplete file has a temporary name.
+        """Download a file into the folder of the job, unless it is there; return its path.
 
         `known_hash`: the SHA-256 of the file, or another hash with its name, such as `md5:...`.
-        Raises DataUnavailableError if the server fails, and ElmbenchError if there is no such file
-        or it has another hash.
+        `shared`: keep the file for later downloads of other data sets, in the parent folder. Raises
+        DataUnavailableError if the server fails, and ElmbenchError if there is no such file or it
+        has another hash.
         """
         import pooch
         from pooch.hashes import hash_matches
@@ -169,7 +170,12 @@ class FetchJob:
 
 @contextmanager
 def network(url: str) -> Iterator[None]:
-    """Convert the errors of a download from an address into those of this package."""
+    """Convert errors of a download to DataUnavailableError, or to ElmbenchError if the server
+    refuses the request.
+
+    A host that cannot be reached is remembered: later calls for it raise DataUnavailableError at
+    once.
+    """
     host = urlsplit(url).netloc
     closed = DataUnavailableError(
         f"{host} cannot be reached", expected="a network", next_step="try again online"
@@ -209,8 +215,8 @@ def network(url: str) -> Iterator[None]:
 def fetch_job(
     width: int, has_fingerprint: bool = False, progress: bool = False
 ) -> Iterator[FetchJob]:
-    """Yield a download, whose folder is deleted at the end; delete old and killed downloads as
-    well.
+    """Yield a download whose folder is deleted at the end. Downloads of killed processes and those
+    older than a day are deleted first. See `FetchJob` for the parameters.
     """
     shared = cache_folder() / "downloads"
     shared.mkdir(parents=True, exist_ok=True)
@@ -235,17 +241,19 @@ class NetworkSource(Source):
 
     @abstractmethod
     def fetch(self, job: FetchJob) -> Mapping[str, Table | Path]:
-        """Download the rows: all of them, or the parts 'train' and 'test', as tables or files to be
-        kept.
+        """Download the rows: {'all': ...}, or {'train': ..., 'test': ...}, each a table or a file
+        for the cache.
         """
 
     def keep(
         self, spec: DatasetSpec, rows: Mapping[str, Table | Path], folder: Path
     ) -> None:
-        """Put the parts of a data set into the cache in place of earlier ones; `folder` is for
-        unfinished files.
+        """Move the parts of a data set into the cache and delete its earlier files there; no `rows`
+        delete them all.
+
+        `rows`: a table or a downloaded file for each part. `folder`: the place of unfinished files.
         """
-        earlier = self._cached(spec)
+        earlier = self._cached_files(spec)
         prefix = self._prefix(spec)
         new = []
         for part, content in rows.items():
@@ -274,21 +282,24 @@ class NetworkSource(Source):
         return "fetched", text
 
     def files(self, request: SourceRequest) -> tuple[Path, ...]:
-        return tuple(self._parts(request.spec).values())
+        return tuple(self._cached_parts(request.spec).values())
 
     def load(self, request: SourceRequest) -> Table:
         from elmbench.datasets.parts import read_parts
 
-        parts = self._parts(request.spec)
+        parts = self._cached_parts(request.spec)
         spec = request.spec
         _verify(parts.values(), spec)
         return read_parts(parts, spec, getattr(self, "width", None), self.title)
 
-    def _parts(self, spec: DatasetSpec) -> dict[str, Path]:
-        """Return the files in the cache, by the part of the rows; none if they are not complete."""
+    def _cached_parts(self, spec: DatasetSpec) -> dict[str, Path]:
+        """Return the files in the cache: {'all': ...}, or {'train': ..., 'test': ...}.
+
+        The newest file of each part counts. Empty if a part is missing.
+        """
         parts = {
             path.name.split(".")[1]: path
-            for path in sorted(self._cached(spec), key=os.path.getmtime)
+            for path in sorted(self._cached_files(spec), key=os.path.getmtime)
         }
         if "all" in parts:
             return {"all": parts["all"]}
@@ -296,13 +307,14 @@ class NetworkSource(Source):
             {part: parts[part] for part in ("train", "test")} if len(parts) == 2 else {}
         )
 
-    def _cached(self, spec: DatasetSpec) -> list[Path]:
+    def _cached_files(self, spec: DatasetSpec) -> list[Path]:
+        """Return all files of this source and data set in the cache, in any order."""
         prefix = self._prefix(spec)
         return list(prefix.parent.glob(f"{prefix.name}.*.*.*"))
 
     def _prefix(self, spec: DatasetSpec) -> Path:
-        """Return the beginning of the paths of all parts, which differs between sources with
-        different files.
+        """Return the path of a part without `.<part>.<hash>.<format>`. It differs between sources
+        with different files.
         """
         digest = hash_of(self.model_dump(mode="json", exclude=_NOT_OF_FILES))
         return cache_folder() / "datasets" / spec.stem / f"{self.kind}-{digest[:12]}"

@@ -135,12 +135,15 @@ def read_user_file(
     has_target: bool = True,
     decimal: str = "",
 ) -> Table:
-    """Return the rows of a user's file; raise ElmbenchError if it cannot be read or lacks a named
-    column.
+    """Return the rows of a user's file, followed by the rows of `source.test` if there are any.
 
+    Rows without a target are dropped if `source.drop_missing_target`. `spec`: the columns of
+    groups, folds, weights and order, which are neither target nor dropped; they stay in the table.
     `features`: the only columns to take; by default all. Sparse rows may lack some. `has_target`:
     False for new rows. `decimal`: the decimal mark of the training rows, for a source that names
     none; a note then warns of numbers that the other mark reads differently.
+
+    Raises ElmbenchError if the file cannot be read or lacks a named column.
     """
     is_assumed = bool(decimal) and not source.decimal
     if is_assumed:
@@ -185,12 +188,14 @@ def read_user_file(
 
 
 def _special_columns(source: FileSource, spec: RowColumns) -> tuple[str | None, ...]:
-    """Return the columns that are neither the target nor features, None for each that is absent."""
+    """Return the names of the columns that are neither the target nor features: dropped ones,
+    groups, folds, weights and order, with None for each that is not named.
+    """
     return (*set(source.drop), spec.groups, spec.fold, spec.weights, spec.ordered_by)
 
 
 def _check_options(source: FileSource, spec: RowColumns) -> None:
-    """Raise ElmbenchError if two options name one column."""
+    """Raise ElmbenchError if two of the user's options name the same column."""
     uses: Counter[str | int | None] = Counter(
         [source.target, *_special_columns(source, spec)]
     )
@@ -210,7 +215,7 @@ def _no_target(names: list[str]) -> str:
 
 
 def _only_features(table: Table, features: Sequence[str]) -> Table:
-    """Return the columns of the training rows; raise ElmbenchError if the table lacks one."""
+    """Return the table of these columns, in this order; raise ElmbenchError if one is missing."""
     lacking = [name for name in features if name not in table.index]
     if lacking:
         n_lacking = f"{len(lacking)} of {len(features)} columns"
@@ -223,7 +228,9 @@ def _only_features(table: Table, features: Sequence[str]) -> Table:
 
 
 def _with_codes(table: Table) -> Table:
-    """Return a table whose columns of codes, such as 007, are columns of categories."""
+    """Return the table with columns of codes, such as 007, marked as categories (`words` and
+    `codes`), and remarks on them. Words such as `unknown` become missing there.
+    """
     codes = [
         name
         for name, words in table.nominal.items()
@@ -252,12 +259,13 @@ def _remarks_on_placeholders(table: Table, codes: Iterable[str]) -> Iterator[str
 
 
 def _without_missing_words(table: Table, names: Iterable[str]) -> Table:
-    """Return a table without words such as `unknown` in some columns of words."""
+    """Return the table with None for words such as `unknown` in the named columns of words."""
     columns = {name: without_missing_words(table.nominal[name]) for name in names}
     return replace(table, nominal=table.nominal | columns)
 
 
 def _drop_missing_targets(table: Table) -> Table:
+    """Return the table without rows that lack a target, and with a remark if there are any."""
     missing = is_missing(table.target)
     if not missing.any():
         return table
@@ -267,7 +275,9 @@ def _drop_missing_targets(table: Table) -> Table:
 
 
 def _path_and_form(path: Path) -> tuple[Path, str]:
-    """Return the path of a file and its format, by its own ending or that of the linked file."""
+    """Return a path and a format. The path is the given one if its ending names a known format,
+    else that of the linked file. Raises ElmbenchError if neither does.
+    """
     for name in (path, path.resolve()):
         form = form_of(name)
         form = _OTHER_ENDINGS.get(form, form)
@@ -283,14 +293,17 @@ def _path_and_form(path: Path) -> tuple[Path, str]:
 
 
 def header_of(names: Collection[str]) -> bool | None:
-    """Return True if a file with columns of these names has a header; None if it must be
-    detected.
+    """Return True if columns of these names come from a header; None, which asks for detection, if
+    all are x0, x1, ...
     """
     return None if all(_UNNAMED.fullmatch(name) for name in names) else True
 
 
 def _append_test_part(train: Table, source: FileSource, spec: RowColumns) -> Table:
-    """Return the training rows followed by the rows of the test file, with the same columns."""
+    """Return the training rows followed by the rows of the test file, which is read with the
+    columns, kinds and decimal mark of the training rows. Raises ElmbenchError if a column of
+    numbers holds words there.
+    """
     target = train.target_name or source.target
     header = source.header if source.header is not None else header_of(train.names)
     words = tuple(train.nominal)
@@ -332,7 +345,7 @@ def _append_test_part(train: Table, source: FileSource, spec: RowColumns) -> Tab
 
 def _target(source: FileSource, used: Collection[str | None], names: list[str]) -> str:
     """Return the name of the target: the user's choice, else a usual name or the last column that
-    is not `used`.
+    is not `used`. Raises ElmbenchError if the chosen column does not exist.
     """
     target = source.target
     if isinstance(target, int):
@@ -382,9 +395,10 @@ def _take_column(table: Table, name: str) -> tuple[Table, NDArray[Any]]:
 def _sort_by_column(
     table: Table, name: str, day_first: bool | None
 ) -> tuple[Table, NDArray[np.int64], str]:
-    """Sort the rows by a column of numbers or dates; return them without that column.
+    """Sort the rows of each part by a column of numbers or dates; return them without that column.
 
-    Also return a number for each row that rises with its value there, and the first and last value.
+    Also return a number for each sorted row that rises with its value there, and the first and last
+    value in words. Raises ElmbenchError if a value is missing or neither a number nor a date.
     """
     table, values = _take_column(table, name)
     title = f"{table.origin}: the column {name!r}, which the rows are sorted by,"
@@ -425,7 +439,8 @@ def _sort_by_column(
 
 
 def with_dates(table: Table, formats: Mapping[str, str]) -> Table:
-    """Return a table with columns of dates, in which missing dates are None.
+    """Return the table with the columns of `formats` marked as dates; their words stay, missing
+    ones become None.
 
     `formats`: the format of each of these columns. Raises ElmbenchError if a word is not a date in
     the format of its column.
@@ -482,6 +497,7 @@ def take_row_columns(
 
 
 def _numbers_of_groups(words: NDArray[np.object_]) -> NDArray[np.int64]:
+    """Return the number of each row's group, from 0, in alphabetical order of the groups."""
     return np.unique(words.astype(str), return_inverse=True)[1].astype(np.int64)
 
 

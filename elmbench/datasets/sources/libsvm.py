@@ -25,7 +25,7 @@ class LibsvmSource(NetworkSource):
 
     @model_validator(mode="after")
     def _one_or_two(self) -> Self:
-        """Require either one file, or a training and a test file."""
+        """Raise ValueError unless either `url`, or both `train` and `test`, are given."""
         if (self.url is None) == (self.train is None or self.test is None):
             raise ValueError("give either url, or both train and test")
         return self

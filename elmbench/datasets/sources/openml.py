@@ -75,8 +75,8 @@ class OpenMLSource(NetworkSource):
         from elmbench.datasets.readers import PUBLIC, read_table
 
         ignored = {
-            *_as_list(description.row_id_attribute),
-            *_as_list(description.ignore_attribute),
+            *_names_as_list(description.row_id_attribute),
+            *_names_as_list(description.ignore_attribute),
         }
         choose = partial(self._choose, description, ignored)
         layout = job.layout or PUBLIC
@@ -86,7 +86,10 @@ class OpenMLSource(NetworkSource):
         )
 
     def _choose(self, description: Any, ignored: set[str], columns: list[str]) -> str:
-        """Return the name of the target, which may be a column that OpenML ignores."""
+        """Return the name of the target among `columns`: the name or position of this source, else
+        OpenML's default. It may be a column that OpenML ignores. Raises ElmbenchError if there is
+        none.
+        """
         names = [name for name in columns if name not in ignored or name == self.target]
         if isinstance(self.target, int):
             return names[self.target]
@@ -133,7 +136,9 @@ class OpenMLSource(NetworkSource):
 
 
 @contextlib.contextmanager
-def _asked(openml: Any, subject: str, kind: str, next_step: str) -> Iterator[None]:
+def _request_errors(
+    openml: Any, subject: str, kind: str, next_step: str
+) -> Iterator[None]:
     """Convert the errors of requests to OpenML into those of this package.
 
     `subject`, `kind`: what is asked for, such as "OpenML 7" and "data set". `next_step`: for one
@@ -179,7 +184,7 @@ def _description(openml: Any, number: int) -> Any:
     nothing answers.
     """
     next_step = "correct the id in datasets.yaml"
-    with _asked(openml, f"OpenML {number}", "data set", next_step):
+    with _request_errors(openml, f"OpenML {number}", "data set", next_step):
         return openml.datasets.get_dataset(
             number,
             download_data=False,
@@ -192,7 +197,7 @@ class TaskSplits(NamedTuple):
     """The official splits of an OpenML task."""
 
     dataset_id: int
-    #: The training and test rows of the samples of each repeat and fold, both counted from 0.
+    #: By repeat, fold and sample, each counted from 0: the training and the test rows.
     parts: Mapping[int, Mapping[int, Mapping[int, tuple[Any, Any]]]]
     #: True for folds with equal shares of each class.
     is_stratified: bool
@@ -206,7 +211,7 @@ def download_task(number: int) -> TaskSplits:
     next_step = "correct the number of the task"
     with (
         _private_client() as openml,
-        _asked(openml, subject, "task", next_step),
+        _request_errors(openml, subject, "task", next_step),
     ):
         task = openml.tasks.get_task(
             number,
@@ -234,13 +239,16 @@ def _has_stratified_folds(procedure: Mapping[str, Any]) -> bool:
     return is_of_folds and parameters.get("stratified_sampling") == "true"
 
 
-def _as_list(names: str | list[str] | None) -> list[str]:
+def _names_as_list(names: str | list[str] | None) -> list[str]:
+    """Return one name as a list, a list as it is, and None as an empty list."""
     return [names] if isinstance(names, str) else list(names or ())
 
 
 @contextlib.contextmanager
 def _private_client() -> Iterator[Any]:
-    """Yield the client with a cache folder that is deleted at the end, as it holds pickles."""
+    """Yield the `openml` module with a cache folder that is deleted at the end, as it holds
+    pickles. Warnings of all loggers are silenced in the meantime.
+    """
     before = os.environ.get(_VARIABLE)
     quiet = logging.root.manager.disable
     with (

@@ -64,6 +64,9 @@ class _Arff:
         self.has_ended = True
 
     def _declaration(self, line: str) -> str:
+        """Return a line above @data, rewritten; add the name of a declared column to `names`.
+        Columns are renamed to a1, a2, ... there.
+        """
         attribute = _ATTRIBUTE.fullmatch(line)
         if attribute is None:
             return line.replace("\t", " ")
@@ -78,6 +81,7 @@ class _Arff:
         return f"@ATTRIBUTE a{len(self.names)} {kind}"
 
     def _row(self, line: str) -> str:
+        """Return a row of data with commas in place of tabs, and without its weight."""
         if "\t" in line:
             without_tabs = _TABS.sub("", line)
             separator = "" if "," in without_tabs else ","
@@ -123,7 +127,9 @@ def read_arff(
 def read_sparse_arff(
     content: bytes, path: Path, choose: ChooseTarget, _: FileOptions
 ) -> Table:
-    """Read sparse ARFF. A value that is left out there is 0, or the first word of a column."""
+    """Read sparse ARFF into a table of sparse rows. A value that is left out there is 0, or the
+    first word of a column. Words of features become their positions among the declared ones.
+    """
     import arff
 
     values = array("d")

@@ -39,8 +39,8 @@ _PUNCTUATION = re.compile(r"[^\w\s.]|(?<![^\W\d])\.")
 def read_dates(
     words: Iterable[object], day_first: bool | None = None, column: str = ""
 ) -> Dates | None:
-    """Read a column of dates; return None if it holds anything else. See `date_format` and
-    `dates_in`.
+    """Return a column of dates as an array; None if it holds anything else. Raises ElmbenchError if
+    they are ambiguous (see `date_format`).
     """
     words = _texts(words)
     text = date_format(words, day_first, column)
@@ -120,14 +120,18 @@ def _ambiguous_dates(
 
 
 def span(dates: Dates) -> str:
-    """Return the first and the last of dates in words, with the time of day if there is one."""
+    """Return the first and the last date as 'FIRST to LAST', with the time of day if any date has
+    one.
+    """
     are_days = (dates == dates.astype("datetime64[D]")).all()
     unit = "datetime64[D]" if are_days else "datetime64[s]"
     return f"{dates.min().astype(unit)} to {dates.max().astype(unit)}"
 
 
 def varying_parts(dates: Dates) -> tuple[str, ...]:
-    """Return the names of the parts of `date_parts` that vary among dates, and `days`."""
+    """Return the names of those columns of `date_parts` that vary among dates; `days` is always one
+    of them.
+    """
     parts = date_parts(dates, first_date(dates))
     varies = parts.max() > parts.min()
     return tuple(name for name in map(str, parts) if varies[name] or name == "days")
@@ -140,7 +144,9 @@ def first_date(dates: Dates) -> np.datetime64:
 
 
 def date_parts(dates: Dates, first: np.datetime64) -> pd.DataFrame:
-    """Return the parts of dates as numbers, and the days since the first one; NaN for NaT."""
+    """Return the columns year, month, weekday, hour and days (since `first`) as floats; NaN for
+    NaT.
+    """
     import pandas as pd
 
     index = pd.DatetimeIndex(dates)
@@ -167,7 +173,7 @@ def _present_text(word: str) -> str | None:
 
 
 def _formats_of(word: str) -> Iterator[str]:
-    """Yield the formats in which a word is a date."""
+    """Yield the formats, other than ISO 8601, in which a word is a date."""
     for text in _formats_by_punctuation().get(_punctuation(word), ()):
         with suppress(ValueError):
             datetime.strptime(word, text)
@@ -193,5 +199,5 @@ def _formats_by_punctuation() -> dict[str, list[str]]:
 
 
 def _punctuation(word: str) -> str:
-    """Return the punctuation of a word, in its order."""
+    """Return the punctuation marks of a word, in their order, as one string."""
     return "".join(_PUNCTUATION.findall(word))

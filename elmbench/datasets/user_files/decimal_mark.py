@@ -77,7 +77,8 @@ def assumed_mark_warnings(
 def _deciding_examples(
     table: Table, columns: Mapping[str, list[str]]
 ) -> tuple[_Example | None, _Example | None]:
-    """Return a number that only a decimal comma can read, and one that only a decimal point can.
+    """Return a number that only a decimal comma can read, and one that only a decimal point can,
+    each with its column and None without one.
 
     All values of the columns are tried only if a sample has no such number.
     """
@@ -93,7 +94,9 @@ def _deciding_examples(
 
 
 def _undecided_mark(table: Table, columns: Mapping[str, list[str]]) -> str:
-    """Return the decimal mark of a file without a deciding number."""
+    """Return the decimal mark of a file without a deciding number: a point, or empty if no number
+    has a mark. Raises ElmbenchError if a mark is doubtful.
+    """
     example = _first_doubtful(table, columns)
     if example is not None:
         raise _ambiguity(table, example)
@@ -136,7 +139,9 @@ def _ambiguity(table: Table, example: _Example) -> ElmbenchError:
 
 
 def _deciding_number(columns: Mapping[str, list[str]], mark: str) -> _Example | None:
-    """Return the first number that only one decimal mark can read and its column."""
+    """Return the first number, with its column, that `mark` can read as the decimal mark and the
+    other mark cannot; None without one.
+    """
     this = NUMBERS[mark]
     other = NUMBERS["." if mark == "," else ","]
     for name, words in columns.items():
@@ -147,7 +152,8 @@ def _deciding_number(columns: Mapping[str, list[str]], mark: str) -> _Example | 
 
 
 def _first_doubtful(table: Table, columns: Mapping[str, list[str]]) -> _Example | None:
-    """Return the first number whose mark may be a decimal one or not in such a file and its column.
+    """Return the first number, with its column, whose mark may be a decimal mark or not in such a
+    file; None without one.
 
     Programs write the words of a file that is not text, so a point is a decimal point there. The
     numbers of a comma-separated file have no decimal comma.
@@ -160,8 +166,8 @@ def _first_doubtful(table: Table, columns: Mapping[str, list[str]]) -> _Example 
 def _first_ambiguous(
     columns: Mapping[str, list[str]], marks: str = ".,"
 ) -> _Example | None:
-    """Return the first number with one of some marks that both decimal marks can read and its
-    column.
+    """Return the first number, with its column, that has one of these marks and that both decimal
+    marks can read; None without one.
     """
     for name, words in columns.items():
         for word in words:
@@ -177,7 +183,9 @@ def _is_ambiguous(word: str) -> bool:
 
 
 def _first_fraction(table: Table) -> _Example | None:
-    """Return the first number with a decimal point that was read from a text and its column."""
+    """Return the first number with a decimal point, with its column, among the floats of a text
+    file; None without one.
+    """
     X = table.X
     if not table.separator or not isinstance(X, np.ndarray):
         return None
@@ -193,7 +201,8 @@ def _first_fraction(table: Table) -> _Example | None:
 
 
 def _doubtful_thousands(columns: Mapping[str, list[str]], mark: str) -> _Example | None:
-    """Return the first number in which a mark may separate thousands or decimals and its column.
+    """Return the first number, with its column, in which a mark may separate thousands or decimals;
+    None without one.
 
     It separates thousands if every number of the column from 1000 on has it, and some number would
     not have it with three decimals: one below 1000, or one of two marks.

@@ -78,7 +78,9 @@ def number_with_unit(values: NDArray[Any]) -> str:
 
 
 def parse_number(word: str | None, decimal: str) -> float | None:
-    """Return the number of a word: NaN for a missing value, None if it is not a number."""
+    """Return the number of a word with this decimal mark (',' or '.'): NaN for None and words for a
+    missing value, None if it is not a number.
+    """
     if word is None or is_missing_word(word):
         return math.nan
     text = normalized(word)
@@ -93,7 +95,9 @@ def normalized(word: str) -> str:
 
 
 def sample_words(values: NDArray[Any]) -> list[str]:
-    """Return evenly spaced words of a column, or all if they are few."""
+    """Return at most a thousand evenly spaced words of a column, or all if they are fewer, without
+    missing values.
+    """
     step = 1 + len(values) // SAMPLE
     sample = values[::step]
     present = sample[~is_missing(sample)]

@@ -45,6 +45,7 @@ def read_columns(content: bytes, path: Path, names: list[str]) -> pa.Table:
 
 
 def _holds_words(kind: pa.DataType) -> bool:
+    """Return True for a type of text or bytes."""
     import pyarrow as pa
 
     texts = (pa.string(), pa.large_string(), pa.string_view())
@@ -66,7 +67,7 @@ def _n_bytes_of_words(column: pa.ChunkedArray) -> int:
 
 
 def _without_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the words of a dictionary column, of any total length."""
+    """Return a dictionary column as a plain column of large strings or bytes."""
     import pyarrow as pa
 
     is_binary = pa.types.is_binary(column.type.value_type)

@@ -127,8 +127,8 @@ def read_text_table(
 
 
 def _superfluous_columns(frame: Any, head: _Head, notes: list[str]) -> list[str]:
-    """Return the columns of row names, and those without a name that are nearly empty; add a note
-    on each kind that has content.
+    """Return the names of the columns to leave out: that of row names, and the spare ones that are
+    nearly empty. Appends a note on each kind that has content to `notes`.
     """
     superfluous = []
     if head.has_row_names:
@@ -171,9 +171,10 @@ def _is_public(layout: FileOptions) -> bool:
 def _read_head(
     text: str, content: bytes, separator: str, path: Path, layout: FileOptions
 ) -> _Head:
-    """Return the columns and the first rows; raise ElmbenchError if rows differ in length.
+    """Return the columns and the first rows of a text table; raise ElmbenchError if rows differ in
+    length.
 
-    `content`: the text in UTF-8.
+    `content`: the text in UTF-8. A public file has no more rows here than the first line.
     """
     is_public = _is_public(layout)
     sample = list(islice(_rows(text, separator), 1 if is_public else _SAMPLE))
@@ -199,7 +200,9 @@ def _read_head(
 
 
 def _columns_of_words(names: list[str], layout: FileOptions) -> Collection[str] | None:
-    """Return the columns whose number text stays text at first; None if there are none."""
+    """Return the columns in which text that looks like numbers stays text; None for a public file
+    with decimal points. All columns, if the decimal mark is a comma.
+    """
     if layout.decimal == ",":
         # pandas accepts a point as decimal mark even if the mark is a comma.
         return names
@@ -207,7 +210,9 @@ def _columns_of_words(names: list[str], layout: FileOptions) -> Collection[str] 
 
 
 def _columns_of_codes(head: _Head) -> list[str]:
-    """Return the columns that may hold codes, whose leading zeros pandas would drop."""
+    """Return the columns that may hold codes, judged by the first rows. pandas would drop their
+    leading zeros.
+    """
     columns = zip(*head.rows, strict=True)
     return [
         name
@@ -219,9 +224,10 @@ def _columns_of_codes(head: _Head) -> list[str]:
 def _texts_with_thousands(
     frame: pd.DataFrame, head: _Head, read: Callable[..., pd.DataFrame]
 ) -> dict[str, pd.Series[Any]]:
-    """Return the text of each column of floats whose points may separate thousands.
+    """Return the text of each column of floats whose points may all separate thousands.
 
-    The decimal mark is detected or checked later, from all columns.
+    `read`: reads columns with options of pandas. The decimal mark is detected or checked later,
+    from all columns.
     """
     texts = {}
     for name in _columns_of_thousands(frame, head.names, head.rows):
@@ -258,10 +264,11 @@ def _read_columns(
 
 
 def _complete_header(rows: list[list[str]]) -> tuple[list[list[str]], bool]:
-    """Return rows whose header has a field for each column, and True if the first one is added.
+    """Return rows whose header has a field for each column, and True if the first column holds row
+    names.
 
     R leaves out the name of the column of row names; other programs end all rows but the header
-    with a separator.
+    with a separator. Rows of one length are returned as they are, with False.
     """
     header, *data = rows
     n_columns = len(header) + 1
@@ -280,7 +287,9 @@ def _complete_header(rows: list[list[str]]) -> tuple[list[list[str]], bool]:
 
 
 def _are_row_names(words: list[str]) -> bool:
-    """Return True if distinct words may name rows: whole numbers, or no numbers at all."""
+    """Return True if words may name rows: they are distinct, and each is a whole number or no
+    number at all.
+    """
     are_distinct = len(set(words)) == len(words)
     return are_distinct and all(
         word.isdigit() or not looks_numeric(word) for word in words
@@ -297,7 +306,8 @@ def _is_title(first: list[str], others: list[list[str]]) -> bool:
 def _names_of(
     sample: list[list[str]], path: Path, header: bool | None
 ) -> tuple[list[str], bool]:
-    """Return the names of the columns, and True if they are in the first row.
+    """Return the names of the columns, and True if they are in the first row; else they are x0, x1,
+    ... A column without a name in the header becomes `column N`.
 
     `header`: None to detect it.
     """
@@ -329,6 +339,7 @@ def _check_header(words: list[str], path: Path) -> None:
 
 
 def _remark_on_header(names: list[str], header: bool) -> str:
+    """Return a note on the detected header, and on the option that corrects it."""
     if header:
         listing = few(names, _SHOWN)
         correction = "--no-header, or header: false in datasets.yaml, if it is data"
@@ -394,7 +405,9 @@ def _may_be_thousands(values: NDArray[np.float64]) -> bool:
 
 
 def decode(content: bytes) -> tuple[str, list[str]]:
-    """Return the text of a file, and a note if it is not UTF-8."""
+    """Return the text of a file, and a list with a note if it is neither UTF-8 nor UTF-16. Raises
+    ValueError if it is not text.
+    """
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return content.decode("utf-16"), []
     if b"\0" in content:
@@ -417,9 +430,8 @@ def _rows(text: str, separator: str) -> Iterator[list[str]]:
 
 
 def _separator_of(text: str, separator: str) -> tuple[str, str]:
-    """Return the given separator, or the detected one, and the text.
-
-    The text lacks the line `sep=;` that some programs put first.
+    """Return the separator, detected unless `separator` gives it, and the text without a first line
+    `sep=;` that some programs write. Raises ElmbenchError if it has several characters.
     """
     first = _first_line(text)
     if len(first.strip()) == len("sep=;") and first.startswith("sep="):
@@ -437,7 +449,7 @@ def _separator_of(text: str, separator: str) -> tuple[str, str]:
 
 def _detect_separator(text: str) -> str:
     """Return the separator that splits all rows of a sample into equally many fields, most of them
-    numbers.
+    numbers. If there is none, return the most frequent one in the first line.
     """
     n_numbers: dict[str, int] = {}
     for separator in SEPARATORS:
@@ -545,7 +557,9 @@ def _widths(text: str, separator: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _has_header(rows: list[list[str]]) -> bool:
-    """Return True if the first row holds names, which differ in kind from the rows below."""
+    """Return True if the first row holds names, because they differ in kind from the values below
+    them.
+    """
     numbers = []
     has_repeated_name = False
     has_categories = False

@@ -85,9 +85,10 @@ def with_numbers(table: Table, decimal: str = "", *, is_assumed: bool = False) -
 def _numbers_of_words(
     table: Table, name: str, values: NDArray[Any], decimal: str
 ) -> dict[str | None, float] | None:
-    """Return the number of each word of a column; None for a target whose words may be labels.
+    """Return the number of each distinct word of a column, NaN for words for a missing value; None
+    for a target with few distinct words, which may be labels.
 
-    Raises ElmbenchError if other words are no numbers.
+    Raises ElmbenchError if some words are not numbers.
     """
     numbers: dict[str | None, float] = {}
     words = set(values)
@@ -106,7 +107,9 @@ def _numbers_of_words(
 
 
 def _columns_of_numbers(table: Table) -> dict[str, NDArray[Any]]:
-    """Return the columns of words, the target included, that are mostly numbers."""
+    """Return the values of the columns of words, the target included, that mostly spell numbers.
+    Columns that the user declares as words are left out.
+    """
     candidates = [*table.nominal.items(), (table.target_name, table.target)]
     return {
         name: values
@@ -130,7 +133,10 @@ def _are_mostly_numbers(values: NDArray[Any]) -> bool:
 def _plain_targets(
     values: NDArray[Any], numbers: Mapping[str | None, float], decimal: str
 ) -> NDArray[np.object_]:
-    """Return the words of a target in the notation of Python, None for a missing one."""
+    """Return the words of a target so that Python's `float` reads them, None for a missing one.
+
+    `numbers`: the number of each word.
+    """
     words: dict[str | None, str | None] = {}
     for word, number in numbers.items():
         if word is None or math.isnan(number):
@@ -144,7 +150,9 @@ def _plain_targets(
 
 
 def _distinct_words(values: NDArray[Any]) -> list[str]:
-    """Return the distinct words of a column of numbers, in their order."""
+    """Return the distinct words of a column of numbers that are not missing, normalized, in the
+    order of first appearance.
+    """
     present = present_words(values)
     return [*dict.fromkeys(normalized(word) for word in values if word in present)]
 
@@ -155,7 +163,9 @@ def _is_plain(word: str, decimal: str) -> bool:
 
 
 def _remarks_on_marks(columns: Iterable[list[str]], decimal: str) -> Iterator[str]:
-    """Yield a remark on the decimal mark and on the separator of thousands, if they are special."""
+    """Yield a remark if the decimal mark is a comma, or if the other mark separates thousands;
+    nothing otherwise.
+    """
     titles = {".": "point", ",": "comma"}
     title = titles[decimal or "."]
     other = "." if decimal == "," else ","
@@ -222,7 +232,9 @@ def _categories(column: pd.Series[Any], are_codes: bool) -> pd.Series[Any]:
 
 
 def _dates(column: pd.Series[Any], form: str) -> Dates:
-    """Return the dates of text in a format or in that of ISO 8601, or of a column of dates."""
+    """Return the dates of a column of text or dates. Text is read in the format `form`, or else in
+    ISO 8601; raises ValueError if neither fits.
+    """
     words = column.astype(object).where(column.notna(), None)
     for accepted in (form, "ISO8601"):
         with suppress(ValueError):

@@ -35,7 +35,9 @@ MOST_ROWS = 1_048_576
 def read_workbook(
     content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions
 ) -> Table:
-    """Read the first sheet of an Excel workbook."""
+    """Read the first sheet of an Excel workbook, as text with comma-separated fields would be read.
+    A note says so if there are more sheets.
+    """
     frame, sheets = _read_sheet(content, path)
     if frame.empty:
         raise ElmbenchError(
@@ -69,7 +71,9 @@ def read_workbook(
 
 
 def _read_sheet(content: bytes, path: Path) -> tuple[pd.DataFrame, Sequence[str]]:
-    """Return the cells of the first sheet, without blank rows, and the names of all sheets."""
+    """Return the cells of the first sheet as a data frame without blank rows, in which empty cells
+    are '', and the names of all sheets.
+    """
     import pandas as pd
 
     check_members(content, path, "save its sheet of rows as CSV")
@@ -134,10 +138,11 @@ def _rows_of(rows: Iterable[Sequence[Any]], path: Path) -> list[list[Any]]:
 
 
 def _with_text_cells(table: Table, frame: pd.DataFrame, layout: FileOptions) -> Table:
-    """Return the table with the words of columns of numbers in cells of text, as a point in them
-    may separate thousands, and a comma may be their decimal mark.
+    """Return the table with words in place of the numbers of some columns: those whose cells of
+    text may have points between thousands or decimal commas.
 
-    Cells of numbers in these columns get the decimal mark of the cells of text.
+    Cells of numbers in these columns get the decimal mark of the cells of text, so that the whole
+    column can be read again.
     """
     cells_by_name = _cells_by_name(frame, n_rows=len(table.target))
     decimal = layout.decimal or _decimal_mark_of_texts(cells_by_name.values())
