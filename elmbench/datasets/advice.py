@@ -554,7 +554,7 @@ def _n_repeated(columns: Iterable[NDArray[np.int64]], n_rows: int) -> int:
 
 
 def _is_whole(values: NDArray[Any]) -> bool:
-    """Return True if all present numbers are whole and small enough to be exact; False for words."""
+    """Return True if all present numbers are whole and exact as floats; False for words."""
     if values.dtype == object:
         return False
     head = values[:_HEAD]

@@ -43,7 +43,8 @@ def folds_of(
     groups: NDArray[Any] | None = None,
     times: NDArray[Any] | None = None,
 ) -> list[tuple[Indices, Indices]]:
-    """Return the training and test rows of every fold; folds are shuffled unless they are ordered.
+    """Return the training and test rows of every split of `split`: folds, bootstraps, splits of a
+    plug-in, or a single holdout. Rows are shuffled by `seed` unless the folds are ordered.
 
     `groups`: for the kinds that keep groups together. `times`: ascending numbers, for ordered
     folds; by default, all rows have different times.
@@ -73,7 +74,9 @@ def folds_of(
 
 
 def bootstraps(folds: int, seed: int, n_rows: int) -> list[tuple[Indices, Indices]]:
-    """Return random rows, drawn with replacement, and the rows that were not drawn."""
+    """Return pairs of training and test rows: sorted random rows, drawn with replacement, and the
+    rows that were not drawn.
+    """
     random = np.random.default_rng(seed)
     rows = np.arange(n_rows)
     draws = (np.sort(random.integers(n_rows, size=n_rows)) for _ in range(folds))
@@ -83,7 +86,9 @@ def bootstraps(folds: int, seed: int, n_rows: int) -> list[tuple[Indices, Indice
 def plugin_parts(
     split: Split, seed: int, X: Any, y: NDArray[Any], groups: NDArray[Any] | None
 ) -> list[tuple[Indices, Indices]]:
-    """Return the training and test rows of the splits of a plug-in, which are checked."""
+    """Return the training and test rows of the splits of a plug-in. Raises ValueError if their
+    number is not `split.folds`, or a part is empty or holds anything but row numbers.
+    """
     kinds = plugin_splits()
     splitter = kinds[split.kind].seeded(seed)
     parts = [
@@ -115,7 +120,9 @@ def _are_rows(numbers: NDArray[Any], n_rows: int) -> bool:
 def random_parts(
     split: Split, seed: int, X: Any, y: NDArray[Any]
 ) -> tuple[Indices, Indices]:
-    """Return a random training and test part, as scikit-learn draws them."""
+    """Return one random training and test part, each in ascending order, as scikit-learn draws
+    them.
+    """
     from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
     kinds = {"stratified-holdout": StratifiedShuffleSplit, "holdout": ShuffleSplit}
@@ -130,7 +137,8 @@ def random_parts(
 def ordered_folds(
     times: NDArray[Any], folds: int, first_times: int = 1
 ) -> list[tuple[Indices, Indices]]:
-    """Return folds whose test rows are later than all of their training rows.
+    """Return training and test rows of folds in an order: all training rows of a fold are earlier
+    than its test rows.
 
     They are those of `TimeSeriesSplit`, but each begins at the nearest change of the ascending
     `times`. `first_times`: the number of different times in the first training part, if there are
@@ -154,7 +162,11 @@ def ordered_folds(
 def _starts_of_tests(
     changes: Indices, n: int, folds: int, first_times: int
 ) -> list[int]:
-    """Return the first test row of each fold of `n` rows; the folds begin at different changes."""
+    """Return the first test row of each fold of `n` rows.
+
+    `changes`: the rows at which a new time begins; each fold begins at a different one.
+    `first_times`: see `ordered_folds`.
+    """
     test_rows = n // (folds + 1)
     n_changes = len(changes)
     starts = []
@@ -172,7 +184,9 @@ def _starts_of_tests(
 
 
 def order_rows(train: Indices, order: str, name: str, run: int, fold: int) -> Indices:
-    """Return training rows in the order of learning ({"shuffled", "stored"})."""
+    """Return training rows in the order of learning: as they are (`order` "stored"), or in a random
+    order that the other arguments seed ("shuffled").
+    """
     return (
         generator("order", name, run, fold).permutation(train)
         if order == "shuffled"
@@ -246,7 +260,9 @@ def _random_folds(
 
 
 def _holdout(data: Dataset, split: Split, run: int) -> tuple[Indices, Indices]:
-    """Return the training and test rows of a split that is not into folds."""
+    """Return the training and test rows of a single split: the official parts, or random or first
+    rows of the sizes of the split.
+    """
     if split.kind == "official":
         parts = data.splits
         assert parts is not None
@@ -263,7 +279,9 @@ def _holdout(data: Dataset, split: Split, run: int) -> tuple[Indices, Indices]:
 
 
 def _rows_in_order_of_split(data: Dataset, split: Split, run: int) -> Indices:
-    """Return all rows, in the order of the file if the first ones are learnt, else shuffled."""
+    """Return the numbers of all rows: in the order of the file for the kind `in-order`, else
+    shuffled for the run.
+    """
     n = len(data.y)
     if split.kind == "in-order":
         return np.arange(n)
@@ -271,8 +289,8 @@ def _rows_in_order_of_split(data: Dataset, split: Split, run: int) -> Indices:
 
 
 def part_sizes(split: Split, n_rows: int) -> tuple[int, int]:
-    """Return the sizes of the training and test part; a missing size is the number of remaining
-    rows.
+    """Return the sizes of the training and test part, in rows. Without a size, a part has the
+    remaining rows.
 
     Shares are rounded as in scikit-learn: down for the training part, up for the test part.
     """
@@ -304,8 +322,9 @@ def n_training_rows(split: Split, n_rows: int) -> int:
 
 
 def check_splittable(data: Dataset, split: Split) -> None:
-    """Check that a split leaves no part empty, that a holdout has each class, and that not all
-    classes are too rare.
+    """Raise ElmbenchError if the rows of a data set do not suffice for a split: a part would be
+    empty, a holdout would lack a class, or there are too few folds, groups, times or rows of a
+    class.
     """
     n = len(data.y)
     kind = split.kind
@@ -440,8 +459,9 @@ def rare_class_remark(spec: DatasetSpec, split: Split) -> str:
 def stratified_rows(
     y: NDArray[Any], rows: int, by_class: bool, *key: str | int
 ) -> Indices:
-    """Return `rows` random row numbers in ascending order, stratified by class if there are
-    classes.
+    """Return `rows` random row numbers in ascending order.
+
+    `by_class`: True to keep the shares of the classes `y`. `key`: seeds the draw.
     """
     from sklearn.utils import resample
 

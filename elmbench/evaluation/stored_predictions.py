@@ -85,7 +85,9 @@ class Predictions:
 
 
 def add_outputs(predictions: Predictions, estimator: Any, X: Any) -> Predictions:
-    """Return predictions with the outputs of their model for the rows X, unless it diverged."""
+    """Return predictions with the decision values and log-odds of their model for the rows X. Those
+    of a regression or a diverged model are returned as they are.
+    """
     labels = predictions.labels
     if labels is None or predictions.have_diverged:
         return predictions
@@ -117,20 +119,24 @@ def join_predictions(parts: Sequence[Predictions]) -> Predictions:
 
 
 def _log_odds(shares: Array) -> Array:
-    """Return the logarithms of the odds of the second of two classes, or of all probabilities."""
+    """Return the log-odds of the second of two classes, of shape (n,), or the logarithms of all
+    probabilities, of shape (n, k). `shares`: probabilities of shape (n, k).
+    """
     logarithms = np.log(shares)
     return logarithms if shares.shape[1] > 2 else logarithms[:, 1] - logarithms[:, 0]
 
 
 def packed_rows(rows: NDArray[np.intp]) -> str:
-    """Return the numbers of test rows as `StoredPredictions.rows` reads them, by their
+    """Return the numbers of test rows as a text that `StoredPredictions.rows` reads; it holds their
     differences.
     """
     return _pack(np.diff(rows, prepend=0), "<i4")
 
 
 def _pack(values: NDArray[Any], kind: str) -> str:
-    """Return an array as text: its type, and its compressed bytes in base64."""
+    """Return an array as the text 'TYPE:BYTES': its values in the type `kind`, such as '<f8',
+    compressed and in base64.
+    """
     content = values.astype(kind).tobytes()
     compressed = zlib.compress(content, 1)
     text = base64.b64encode(compressed).decode()
@@ -138,10 +144,10 @@ def _pack(values: NDArray[Any], kind: str) -> str:
 
 
 def _unpack(text: str, kinds: Sequence[str], n_values: int | None) -> NDArray[Any]:
-    """Return the array of a text; raise ElmbenchError if the text does not hold one.
+    """Return the array of a text of `_pack`; raise ElmbenchError if the text does not hold one.
 
-    `kinds`: the types that it may have. `n_values`: the number of values; None if it is not known.
-    No more is unpacked.
+    `kinds`: the types that it may have. `n_values`: the number of values, which must match; None if
+    it is not known. No more is unpacked.
     """
     kind, _, data = text.partition(":")
     if kind not in kinds:
@@ -279,7 +285,9 @@ class StoredPredictions:
             return 1 / (1 + np.exp(np.column_stack([odds, -odds])))
 
     def _of_each_row(self, name: str) -> NDArray[Any]:
-        """Return the targets or predictions, or the positions of their classes."""
+        """Return the part `name`, `true` or `predicted`, of shape (n,): values, or positions of
+        classes.
+        """
         n_rows = self.n_rows if name == "true" else len(self.true)
         packed = self.content[name]
         if not self.n_classes:
@@ -337,8 +345,8 @@ class StoredPredictions:
 def metric_columns(
     stored: Iterable[StoredPredictions | None], metrics: Sequence[Metric]
 ) -> dict[str, list[Any]]:
-    """Return metrics of many cells by name, None for a cell without one; counts are evaluated all
-    at once.
+    """Return metrics of many cells: a list by the name of the metric, with a value for each cell,
+    None without one. Metrics of counts are evaluated for all cells at once.
     """
     columns: dict[str, list[Any]] = {metric.name: [] for metric in metrics}
     metrics_of_counts = [metric for metric in metrics if metric.takes == "counts"]
@@ -361,7 +369,11 @@ def metric_columns(
 def _add_metrics_of_counts(
     columns: Mapping[str, list[Any]], metrics: Sequence[Metric], counts: _CountsByRow
 ) -> None:
-    """Set the metrics of cells with one number of classes, whose counts are given by row."""
+    """Write the metrics of some cells into `columns`, in place.
+
+    `counts`: confusion counts of cells with the same number of classes, by the position of the cell
+    in the columns.
+    """
     matrices = list(counts.values())
     stacked = np.array(matrices)
     for metric in metrics:

@@ -23,9 +23,10 @@ STATUSES = ("ok", "diverged", "out-of-memory", "failed")
 
 
 def preload(task: Task, context: Context) -> None:
-    """Import the model of a task and load its data, so that neither counts as time of the task.
+    """Import the model of a task and load its data, so that neither counts as time of the task. A
+    built-in model is also fitted once, on a few random rows.
 
-    Raises ElmbenchError if they are not those that the task was planned for.
+    Raises ElmbenchError if the data or the model have changed since the task was planned.
     """
     if task.data is None:
         return
@@ -55,8 +56,8 @@ def preload(task: Task, context: Context) -> None:
 
 
 def _check_unchanged(name: str, state: str, planned: str) -> None:
-    """Raise ElmbenchError unless a model or data set is in the state in which the run was
-    planned.
+    """Raise ElmbenchError unless the present `state` of a model or data set equals the `planned`
+    one. Both are texts such as a version.
     """
     if state != planned:
         problem = f"{name} has changed since the run was planned ({state})"
@@ -66,12 +67,13 @@ def _check_unchanged(name: str, state: str, planned: str) -> None:
 def attempt(
     task: Task, inputs: Mapping[str, Result], context: Context, blas_threads: int = 1
 ) -> Result:
-    """Run a task in this process.
+    """Run a task in this process, and return its result or its failure; only an interrupt is
+    raised.
 
-    `inputs`: results of the tasks that it needs, by key. `blas_threads`: threads of the linear
-    algebra library meanwhile. The result: `status` and `reason`; with status "ok" also the values
-    of the task; `warnings`, each once; `solvers`, the number of uses of each solver and of failed
-    bounds, if there were any.
+    A task whose inputs hold a failed result is not run. `inputs`: results of the tasks that it
+    needs, by key. `blas_threads`: threads of the linear algebra library meanwhile. The result:
+    `status` and `reason`; with status "ok" also the values of the task; `warnings`, the first five,
+    each once; `solvers`, the number of uses of each solver and of failed bounds, if there were any.
     """
     failure = next(
         (result for result in inputs.values() if result["status"] != "ok"), None
@@ -108,8 +110,10 @@ def attempt(
 
 
 def catch_failures(action: Callable[[], Result], context: Context) -> Result:
-    """Return the result of an action in the types of JSON, or the failure of an action without such
-    a result.
+    """Return the result of an action in the types of JSON, with `status` and `reason`.
+
+    An error, or a result that is not valid, becomes a result of status "failed" or "out-of-memory".
+    Only KeyboardInterrupt is raised.
     """
     try:
         result: Result = json.loads(
@@ -142,7 +146,7 @@ def catch_failures(action: Callable[[], Result], context: Context) -> Result:
 
 
 def printable(text: str, longest: int = 500) -> str:
-    """Return the beginning of a text, with an escape for each character that is unsafe in a file or
-    terminal.
+    """Return the first `longest` characters of a text, with an escape for each character that is
+    unsafe in a file or terminal.
     """
     return escape(text[:longest])

@@ -33,8 +33,9 @@ _OVERDUE = 0.3
 class Event:
     """An event of a run, for its display.
 
-    Its kind is "no-workers" if a task is started and there is no worker. The end of a task has a
-    `result`, unless the end of the run stopped it.
+    `kind`: "start" or "end" of a task, or "no-workers", repeatedly while tasks run or wait but
+    there is no worker; its `task` is then one of these. `result`: of a task that ended; None if the
+    end of the run stopped it.
     """
 
     kind: Literal["start", "end", "no-workers"]
@@ -53,10 +54,11 @@ def find_pending(
     retry: bool = False,
     force: bool = False,
 ) -> list[str]:
-    """Return the keys of the tasks to run, in the order of the plan.
+    """Return the keys of the tasks to run, in the order of the plan: those without a result, and
+    those that need one of these.
 
-    `limits`: a task that reached a limit is repeated if this one is larger. `retry`: repeat all
-    tasks that did not end ok. `force`: repeat all tasks.
+    `limits`: by key; a task that reached a limit is repeated if this one is larger. `retry`: repeat
+    all tasks that did not end ok. `force`: repeat all tasks.
     """
     if force:
         return list(tasks)
@@ -107,7 +109,9 @@ class Estimates:
         self._durations: dict[tuple[str, ...], tuple[float, float]] = {}
 
     def note(self, key: str, seconds: float) -> None:
-        """Record the duration of a task."""
+        """Add the duration of an ended task, which corrects the estimates of tasks of its kind and
+        model.
+        """
         group = self._groups[key]
         kind_and_model = group[:2]
         for name in (group, kind_and_model):
@@ -136,11 +140,11 @@ class Estimates:
     def remaining(
         self, waiting: Iterable[str], running: Mapping[str, float], workers: int
     ) -> tuple[float, bool]:
-        """Return the remaining seconds of a run, and False if models of unknown duration are left
-        out.
+        """Return the remaining seconds of a run, and whether they are complete: False if tasks of
+        models of unknown duration are left out.
 
-        `waiting`: keys of tasks that have not begun. `running`: seconds since their start, by
-        key. `workers`: their number; if there is none yet, the seconds are those of one.
+        `waiting`: keys of tasks that have not begun. `running`: seconds since their start, by key.
+        `workers`: their number; if there is none yet, the seconds are those of one.
         """
         spent_by_key = dict.fromkeys(waiting, 0.0)
         spent_by_key.update(running)
@@ -157,7 +161,9 @@ class Estimates:
 
 
 def _limited_seconds(task: Task, limits: Limits) -> float:
-    """Return the rough seconds of a task under its limits; 0 if it cannot run."""
+    """Return the rough seconds of a task, at most its time limit; 0 if it needs too much memory or
+    its model refuses the parameters.
+    """
     try:
         if limits.memory is not None and task.exceeds_memory(limits.memory):
             return 0.0
@@ -171,8 +177,8 @@ class Run:
     """The tasks to run, and the store of their results.
 
     `tasks`, `limits` and `estimates`, by key, are those of the whole plan; the run adds durations
-    to the estimates. `on_event` is called in this thread at the start and end of all tasks. The
-    caller ends its `executor`; by default, workers of this machine run the tasks, and end with the
+    to the estimates. `on_event` is called in this thread with each `Event`. The caller ends its
+    `executor`; by default, workers of this machine run the tasks, and end with the
     run. `until`: time of `time.monotonic` at which the run ends, even if tasks are left.
     """
 
@@ -205,7 +211,9 @@ class Run:
             self._do(executor, todo)
 
     def _do(self, executor: Executor, todo: list[str]) -> None:
-        """Run the tasks of these keys."""
+        """Run the tasks of these keys in an executor until all have ended or the time is over.
+        Answers that have arrived are stored even after an interrupt or an ElmbenchError.
+        """
         has_end = self.until < math.inf
         # A single worker follows the order of the plan, because neighbours share their data.
         in_order = has_end or (executor.fixed and executor.workers == 1)
@@ -243,7 +251,9 @@ class Run:
             self._start(executor, self.tasks[key])
 
     def _start(self, executor: Executor, task: Task) -> None:
-        """Hand a task to a worker; an immediate one is run here."""
+        """Hand a task to a worker, or run an immediate one here and store its result. Reports its
+        start.
+        """
         inputs = {name: self.store.result(name) or {} for name in task.needs}
         self.on_event(Event("start", task))
         if task.immediate:
@@ -258,7 +268,9 @@ class Run:
         self._running[future] = task
 
     def _take_idle_worker(self, task: Task) -> None:
-        """Remove the idle worker that takes this task: one that has run its code, or the last."""
+        """Remove one entry of `_idle_codes`, that of the idle worker that takes this task: one that
+        has run its code, or the last.
+        """
         if not self._idle_codes:
             return
         code = task.outside_code
@@ -267,13 +279,15 @@ class Run:
         self._idle_codes.remove(code)
 
     def _remaining_limits(self) -> Limits:
-        """Return the limits that the end of the run sets."""
+        """Return the time left until the end of the run as limits, at least 0.1 s; no limits if the
+        run has no end.
+        """
         if math.isinf(self.until):
             return Limits()
         return Limits(max(self.until - time.monotonic(), 0.1))
 
     def _collect_answers(self) -> None:
-        """Wait for a task that ends, for a short time, and finish it."""
+        """Wait for up to a second until a task ends, and finish all that have ended."""
         for future in wait(self._running, _LOOK_EVERY, FIRST_COMPLETED).done:
             task = self._running[future]
             # A task counts as running until it is stored, so an interrupt in between loses nothing.
@@ -283,7 +297,9 @@ class Run:
                 self._idle_codes.append(task.outside_code)
 
     def _finish(self, task: Task, answer: Answer) -> None:
-        """Store the answer to a task and release the tasks that depend on it."""
+        """Store the answer to a task, report its end and release the tasks that depend on it. A
+        task that the end of the run stopped is reported without a result, and not stored.
+        """
         is_timeout = answer.result["status"] == "timeout"
         # A task that the end of the run has stopped did not reach a limit of its own.
         if is_timeout and self._is_over():
@@ -302,7 +318,9 @@ class Run:
                 self._put(task, future.result())
 
     def _put(self, task: Task, answer: Answer) -> None:
-        """Store the answer to a task."""
+        """Store the answer to a task, with its environment: this machine's, unless the answer names
+        another.
+        """
         environment = self._environment
         if answer.environment:
             description = dict(answer.environment)

@@ -24,7 +24,9 @@ _PACKAGES = (
 
 
 def describe_environment() -> dict[str, Any]:
-    """Return the known versions, BLAS, processor, memory and commit of the code."""
+    """Return the facts of this environment: `python`, `packages` (versions), `blas`, `system`,
+    `processor`, `cores`, `memory_gib` and `commit` (None outside of a checkout).
+    """
     cpuinfo = Path("/proc/cpuinfo")
     processors = re.findall(
         r"^model name\s*: (.+)", cpuinfo.read_text() if cpuinfo.is_file() else "", re.M
@@ -48,7 +50,9 @@ def version_of_code() -> str:
 
 
 def _blas() -> list[dict[str, Any]]:
-    """Return the loaded BLAS libraries, with version and architecture."""
+    """Return a dict for each loaded BLAS library: internal_api, version, architecture and
+    threading_layer.
+    """
     import scipy.linalg  # noqa: F401 - loads the library that is to be described
     from threadpoolctl import threadpool_info
 
@@ -68,8 +72,8 @@ _CODE = ("elmbench", "experiments", "datasets.yaml")
 
 
 def _commit() -> str | None:
-    """Return the commit of the checkout that the code runs from, with `+changes` if it is not
-    clean.
+    """Return the commit of the checkout that the code runs from, with `+changes` if the code has
+    been changed since; None without a checkout or git.
     """
     top = Path(__file__).resolve().parents[2]
     if not (top / ".git").exists():

@@ -12,15 +12,13 @@ _SET_CHILD_SUBREAPER = 36
 
 
 def adopt_orphans() -> None:
-    """Adopt orphaned descendants: they become children of this process, not of the system's first
-    one.
-    """
+    """Make orphaned descendants children of this process instead of the system's first one."""
     ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def children(process: int) -> list[int]:
-    """Return the children of a process, within microseconds; one may be missing while another one
-    ends.
+    """Return the ids of the children of a process, within microseconds; one may be missing while
+    another one ends.
 
     Raises OSError if the kernel has no such lists, or the process has ended.
     """

@@ -42,8 +42,8 @@ def available_memory() -> int:
 
 
 def descendant_ids(process: int) -> list[int]:
-    """Return the ids of the descendants of a process, without psutil if possible, which looks at
-    every process.
+    """Return the ids of the descendants of a process; none if it has ended. On Linux, this avoids
+    psutil, which looks at every process.
     """
     if sys.platform == "linux":
         from elmbench.execution import linux
@@ -63,10 +63,10 @@ def descendant_ids(process: int) -> list[int]:
 
 
 def held_bytes(process: int, enough: int) -> int:
-    """Return the memory that a process and its descendants hold.
+    """Return the memory in bytes that a process and its descendants hold.
 
-    `enough`: shared pages count for each process unless the sum exceeds this, because attributing
-    them is slow.
+    `enough`: if the sum exceeds this, shared pages are divided among the processes, which is slow;
+    else they count fully for each.
     """
     family = [process, *descendant_ids(process)]
     total = sum(map(_bytes_of, family))
@@ -78,8 +78,8 @@ def held_bytes(process: int, enough: int) -> int:
 
 
 def _bytes_of(process: int, *, proportional: bool = False) -> int:
-    """Return the memory of a process; `proportional`: with its share of shared pages, if the system
-    reports it.
+    """Return the memory of a process in bytes; 0 if it has ended. `proportional`: count its share
+    of shared pages, if the system reports it.
     """
     with contextlib.suppress(psutil.Error):
         if not proportional:
@@ -90,9 +90,8 @@ def _bytes_of(process: int, *, proportional: bool = False) -> int:
 
 
 def end_marked(mark: str) -> None:
-    """Kill all processes of this user whose mark begins with the given text, and their descendants.
-
-    They may start others meanwhile.
+    """Kill all processes of this user whose mark begins with the given text, and their descendants,
+    until none is left or five seconds have passed. They may start others meanwhile.
     """
     give_up = time.monotonic() + _PATIENCE
     while time.monotonic() < give_up:
@@ -112,8 +111,8 @@ def end_marked(mark: str) -> None:
 
 
 def _mark_of(process: psutil.Process) -> str | None:
-    """Return the mark of a live process, "" if it has none, or None if it can be read only once its
-    program runs.
+    """Return the mark of a live process; "" if it has none or has ended; None if it cannot be read
+    yet.
 
     While a process replaces its program (exec), its environment and its command line are empty.
     """
@@ -144,6 +143,9 @@ def guarded_mark() -> str:
 
 @cache
 def _guarded_mark(owner: int) -> str:
+    """Return a new mark, and start the guard that kills the processes with it when the process
+    `owner`, this one, ends.
+    """
     mark = f"{owner}-{secrets.token_hex(8)}"
     package = str(Path(__file__).resolve().parents[2])
     guard = subprocess.Popen(

@@ -26,17 +26,22 @@ class _Form(BaseModel):
 
 
 def _check_whole(number: float) -> float:
+    """Return a number; raise ValueError if it is not whole."""
     if not number.is_integer():
         raise ValueError("expected a whole number")
     return number
 
 
 def _check_text(text: str) -> str:
+    """Return a text; raise ValueError if it holds a surrogate, which UTF-8 lacks."""
     text.encode()  # a surrogate raises UnicodeEncodeError, which is a ValueError
     return text
 
 
 def _check_measures(measures: dict[str, float | None]) -> dict[str, float | None]:
+    """Return measures by column; raise ValueError if the value of a known metric is outside its
+    range.
+    """
     for column, value in measures.items():
         name, _, _ = column.partition("@")
         if name not in REGISTRY or value is None:
@@ -96,12 +101,14 @@ class _Result(_Form):
 
     @model_validator(mode="after")
     def _search_has_seconds(self) -> Self:
+        """Raise ValueError if a result has the scores of a search but not its seconds."""
         if self.scores is not None and self.seconds is None:
             raise ValueError("expected the seconds of a search")
         return self
 
     @model_validator(mode="after")
     def _has_plausible_classes(self) -> Self:
+        """Raise ValueError if predictions have far more classes than rows."""
         if self.predictions is None or self.predictions.classes is None:
             return self
         n_train = self.n_train or 0
@@ -192,8 +199,8 @@ _FORMS: dict[str, type[_Form]] = {
 
 
 def content_of_line(line: bytes) -> Any:
-    """Return the content of a line of the log with the right checksum; None if it does not have the
-    form of its kind.
+    """Return the content of a line of the log, whose checksum is known to be right; None if it does
+    not have the form of its kind.
     """
     _, _, rest = line.partition(b" ")
     name, _, text = rest.partition(b" ")
@@ -226,7 +233,9 @@ def _check_task(record: _StoredTask, content: Any) -> None:
 
 
 def _check_cells(cells: list[list[Any]]) -> None:
-    """Raise ValueError or TypeError if a cell is not such, or is listed twice."""
+    """Raise ValueError or TypeError if the values of a cell do not have the form of `_Cell`, or two
+    cells are the same.
+    """
     positions = {tuple(values[:6]) for values in cells}
     if len(positions) != len(cells):
         raise ValueError("expected distinct cells")
@@ -253,13 +262,17 @@ def _check_fit(fit: _Fit, result: _Result) -> None:
 
 
 def _check_size(planned: Any, size: float | None) -> None:
-    """Raise ValueError if a part of a split does not have the planned number of rows."""
+    """Raise ValueError if a part of a split does not have the planned number of rows. A share or
+    None, as `planned`, is not checked.
+    """
     if isinstance(planned, int) and planned != size:
         raise ValueError(f"expected {planned} rows, found {size}")
 
 
 def _check_predictions(result: dict[str, Any]) -> None:
-    """Raise ElmbenchError if the predictions of a result cannot be used."""
+    """Raise ElmbenchError if the predictions of a result cannot be used. `result`: with
+    `predictions` and perhaps `n_test`.
+    """
     from elmbench.evaluation.stored_predictions import StoredPredictions
 
     n_test = result.get("n_test")

@@ -92,7 +92,9 @@ class Store:
     # --- Records
 
     def refresh(self) -> None:
-        """Read the names of the lines that have been appended since the last call."""
+        """Read the names of the lines that have been appended, by any process, since the last call.
+        Raises ElmbenchError if a file cannot be read.
+        """
         for path in self._files():
             start = self._read.get(path.name, 0)
             try:
@@ -178,6 +180,7 @@ class Store:
         return content
 
     def _last(self, name: str) -> dict[str, Any] | None:
+        """Return the content of the latest intact record of a name; None without one."""
         return next(self._latest_first(name), None)
 
     def append(self, name: str, content: Any) -> None:
@@ -206,7 +209,9 @@ class Store:
         self._read[path.name] = start + n_bytes
 
     def _open(self) -> Path:
-        """Create a log file of this process with the next free number."""
+        """Create the log file of this process, with the next free number, and return its path.
+        Raises WriteError if that fails.
+        """
         names = (_FILE.fullmatch(path.name) for path in self._files())
         number = max((int(name[1]) for name in names if name), default=0) + 1
         path = (
@@ -239,7 +244,9 @@ class Store:
     # --- Results
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """Return the record of a task; None without an intact one."""
+        """Return the latest record of a task (see `put` for its keys); None without an
+        intact one.
+        """
         return self._last(f"unit:{key}")
 
     def result(self, key: str) -> dict[str, Any] | None:
@@ -278,7 +285,9 @@ class Store:
         return name
 
     def environment(self, name: str) -> dict[str, Any]:
-        """Return the description with this hash."""
+        """Return the description of the environment with this hash; {'hash': name} if it is
+        missing.
+        """
         return self._last(f"environment:{name}") or {"hash": name}
 
     # --- Tables
@@ -286,10 +295,9 @@ class Store:
     def cells(
         self, profile: str, experiment: str, latest: Iterable[Cell] = ()
     ) -> list[Cell]:
-        """Return every cell that was requested of a table under a profile and is not stale.
+        """Return every cell that was requested of a table under a profile and is not outdated.
 
-        `latest`: cells that count as the last request, even if other processes have requested some
-        since.
+        `latest`: cells that count as the last request, after all stored ones.
         """
         cells: dict[tuple[Any, ...], Cell] = {}
         for request in (
@@ -312,7 +320,7 @@ class Store:
         )
 
     def tables(self) -> list[tuple[str, str]]:
-        """Return the experiment and profile of every requested table, in no order."""
+        """Return pairs of the experiment and the profile of every requested table, in no order."""
         names = (
             name.partition("/") for name in self._lines if name.startswith("table:")
         )
@@ -322,7 +330,9 @@ class Store:
         ]
 
     def requests(self, profile: str, experiment: str) -> list[tuple[list[Cell], str]]:
-        """Return the cells and the command of each valid request for a table, oldest first."""
+        """Return the cells and the command of each request for a table, oldest first. Requests
+        before the last `whole` one are left out.
+        """
         from elmbench.tasks.plan import Cell
 
         requests = []
@@ -342,7 +352,7 @@ class Store:
         command: str,
         whole: bool = False,
     ) -> None:
-        """Record a request for cells of a table, with its command.
+        """Record a request for cells of a table, with its command, unless it changes nothing.
 
         They replace the same cells with another key, and cells of the same entry with another
         protocol, grid, data or model version. A request is one record, so requests of other runs
@@ -366,8 +376,8 @@ class Store:
 
     @contextlib.contextmanager
     def writing_tables(self) -> Iterator[None]:
-        """Lock the tables against other runs and read their results, so that the last writer has
-        everything.
+        """Lock the tables against other runs for the duration of a `with` block, and refresh the
+        store first, so that the last writer has everything.
         """
         with lock_tables(self.root.parent):
             self.refresh()
@@ -399,8 +409,8 @@ def _line_of(name: str, content: Any) -> bytes:
 
 
 def _name_of(line: bytes) -> str | None:
-    """Return the name of a record; None if its hash does not match, or no record has such a
-    name.
+    """Return the name of the record in a line; None if its hash does not match, or the name is not
+    valid.
     """
     written_hash = line[:_HASH]
     body = line[_HASH + 1 :]
@@ -418,7 +428,11 @@ def _name_of(line: bytes) -> str | None:
 def _merge(
     present: dict[tuple[Any, ...], Cell], cells: Iterable[Cell]
 ) -> dict[tuple[Any, ...], Cell]:
-    """Return the cells of a table, by position, with those of a new request."""
+    """Return the cells of a table, by position, after a new request.
+
+    Cells of an entry whose settings the request changes are dropped, and so are unavailable ones
+    whose data are here now. A requested cell whose data are missing does not replace a present one.
+    """
     requested = {_position(cell): cell for cell in cells}
     available = [cell for cell in requested.values() if not cell.unavailable]
     families = {_entry(cell): cell.family for cell in available}
@@ -438,9 +452,12 @@ def _merge(
 
 
 def _entry(cell: Cell) -> tuple[str, ...]:
-    """Return what the cells of all runs and folds of a model on a data set have in common."""
+    """Return the data set, model, selection and reading of a cell, which identify an entry of a
+    table.
+    """
     return cell.dataset, cell.model, cell.select, cell.reading
 
 
 def _position(cell: Cell) -> tuple[Any, ...]:
+    """Return the entry of a cell with its run and fold, which identify the cell."""
     return (*_entry(cell), cell.run, cell.fold)

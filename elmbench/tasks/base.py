@@ -234,11 +234,12 @@ class FoldTask(Task):
     def factory_with(
         self, chosen: Mapping[str, Any]
     ) -> tuple[Callable[..., Any], dict[str, Any]]:
-        """Return the factory of the model, and the parameters that it accepts; see
-        `merge_parameters`.
+        """Return the factory of the model, and the parameters to call it with.
 
-        The seed does not depend on the grid or the reading, so these are compared on the same
-        random nodes.
+        `chosen`: searched or inherited hyperparameters, which the fixed parameters of the column
+        replace. The result also has the seed of the fold. Parameters that the factory does not have
+        are left out; a factory that accepts any gets no seed. The seed does not depend on the grid
+        or the reading, so these are compared on the same random nodes.
         """
         entry = find_model(self.model.name)
         factory = entry.factory(self.outer_fold.task)
@@ -264,8 +265,8 @@ class FoldTask(Task):
         }
 
     def recorded_params(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parameters of a model that a result records: all but the seed of this
-        fold.
+        """Return the parameters of a model that a result records: all but the seed of this fold. A
+        seed of another value is recorded.
         """
         seed = self.seed.items()
         return {
@@ -298,13 +299,15 @@ def check_memory(
 
 
 def choice_result(key: str | None, inputs: Mapping[str, Result]) -> Result:
-    """Return the result of a choice; without a key, an empty one."""
+    """Return the result of the choice with this key, from the inputs. Without a key, return one
+    without parameters that took no time.
+    """
     return inputs[key] if key else {"params": {}, "seconds": 0.0}
 
 
 def finish_result(result: Result, choice: Result) -> Result:
-    """Return a result that ended ok, with the hyperparameters of an earlier choice and the time of
-    their search.
+    """Return a result with the seconds of an earlier choice added to its own. If it has `params`,
+    they are completed by those of the choice, which they precede.
     """
     finished = result | {"seconds": result["seconds"] + choice["seconds"]}
     if "params" in result:

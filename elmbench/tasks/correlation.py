@@ -135,7 +135,9 @@ class Correlation(Task):
     def _samples(
         self, X: Any, is_positive: NDArray[np.bool_], key: tuple[Any, ...]
     ) -> list["_LayerSample"]:
-        """Return the divergences and their leading terms for each size of the hidden layer."""
+        """Return the divergences and their leading terms for each size of the hidden layer, in the
+        order of the grid. `key`: seeds the draws.
+        """
         sizes: Any = self.grid.values["n_hidden"]
         largest = max(sizes)
         operators = self._operators(sizes, key)
@@ -156,7 +158,9 @@ class Correlation(Task):
         return samples
 
     def _operators(self, sizes: Any, key: tuple[Any, ...]) -> list[NDArray[np.float64]]:
-        """Draw the linear operators of the largest layer, and return their parts for each size."""
+        """Draw the linear operators, and return for each size of the layer an array of shape (size,
+        n_operators) with columns of length 1: the first rows of the same draw.
+        """
         random = generator("operators", *key)
         n_operators = self.draws["operators"]
         drawn = random.normal(size=(max(sizes), n_operators))

@@ -23,7 +23,9 @@ class Curve(GridEvaluation):
     given: None = field(default=None, metadata=OPTIONAL)
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Measure `gmean@h=5` and so on, as a fit does; NaN if predictions are not finite."""
+        """Evaluate the grid and return `measured`, the metric at each value under names such as
+        `gmean@h=5`, with `params` and `search_seconds`. It is NaN if predictions are not finite.
+        """
         evaluation = super().run(inputs, context)
         scores = np.array(evaluation["scores"])
         values = np.where(

@@ -89,7 +89,9 @@ class DatasetColumns:
         }
 
     def _locate_splits(self) -> None:
-        """Set the outer and inner splits, with the files of given ones."""
+        """Set `split`, `folds` and `inner`, with the files of given splits. Raises ElmbenchError if
+        a file does not have the splits that are needed.
+        """
         folder = self.resolved.file.path.parent
         name = self.dataset.name
         split = self.protocol.outer.split(name, self.dataset.task)
@@ -127,8 +129,8 @@ class DatasetColumns:
         )
 
     def identify_data(self, data_dir: str | None) -> None:
-        """Look up the checksums of the data in a folder, and what is to be remarked about the
-        rows.
+        """Look up the data in a folder: set their checksums and `remarks`, or `missing` if they are
+        not there. Nothing is raised in the latter case.
         """
         redrawn = range(self.runs if self.dataset.redraw == "run" else 1)
         try:
@@ -148,10 +150,10 @@ class DatasetColumns:
 
     def printed_params(self, column: str) -> dict[str, Any]:
         """Return the paper's hyperparameters of a column for this data set, under the names of its
-        model.
+        model; empty if none is printed.
 
-        Without `printed`, a column has the paper's names. With it, a column without printed values
-        has those of the nearest column that it inherits from.
+        A column without `printed` has them under the paper's names. With it, a column without
+        printed values has those of the nearest column that it inherits from.
         """
         names = self.models[column].printed
         if not names:
@@ -172,8 +174,9 @@ class DatasetColumns:
         return {name: values[word] for name, word in names.items() if word in values}
 
     def _fix_printed_params(self, column: str) -> ModelColumn:
-        """Return a column with the printed values of the hyperparameters that neither it nor its
-        chain searches.
+        """Return a column that fixes the printed values of the hyperparameters that neither it nor
+        its ancestors search. Raises ElmbenchError if the paper prints none of them for this data
+        set.
         """
         model = self.models[column]
         dataset = self.dataset.name
@@ -203,8 +206,8 @@ class DatasetColumns:
         return model.model_copy(update={"params": params})
 
     def printed_and_inherited(self, column: str) -> dict[str, Any] | None:
-        """Return the printed hyperparameters of a column and its ancestors; None unless all are
-        printed.
+        """Return the printed hyperparameters of a column and its ancestors, merged; None unless all
+        that they search are printed.
         """
         params: dict[str, Any] = {}
         for name in self.with_ancestors(column):
@@ -215,7 +218,9 @@ class DatasetColumns:
         return params
 
     def dataset_ref(self, run: int) -> DatasetRef:
-        """Return the data of a run."""
+        """Return the reference to the data of a run, for its tasks; `identify_data` must have found
+        the data.
+        """
         spec = self.dataset
         redrawn = run if self.dataset.redraw == "run" else 0
         return DatasetRef(
@@ -282,8 +287,8 @@ class DatasetColumns:
         return [*ancestors, column]
 
     def search_columns(self, column: str) -> list[str]:
-        """Return the columns that search hyperparameters of their own, of a column and its
-        ancestors.
+        """Return those of a column and its ancestors, in order, that search hyperparameters of
+        their own.
         """
         return [
             name for name in self.with_ancestors(column) if self.models[name].searched
@@ -296,13 +301,19 @@ class DatasetColumns:
     def grid_fields(
         self, column: str, run: int, fold: int, parent: str | None = None
     ) -> dict[str, Any]:
-        """Return the fields of a task that goes through a column's grid on an outer fold."""
+        """Return the arguments of a task that goes through a column's grid on an outer fold:
+        `outer_fold`, `model`, `params`, `grid` and `given`.
+
+        `parent`: the key of the choice whose hyperparameters are inherited.
+        """
         return self.grid_fields_on(self.outer_fold(run, fold), column, parent)
 
     def grid_fields_on(
         self, outer_fold: OuterFold, column: str, parent: str | None
     ) -> dict[str, Any]:
-        """Return the fields of a task that goes through a column's grid; see `grid_fields`."""
+        """Return the arguments of a task that goes through a column's grid on this outer fold; see
+        `grid_fields`.
+        """
         return {
             "outer_fold": outer_fold,
             "model": self.model_ref(column),

@@ -55,7 +55,9 @@ class Description(Task):
         return {"measured": facts, "notes": list(data.notes)}
 
     def _part_sizes(self, data: "Dataset") -> dict[str, int]:
-        """Return the numbers of training and test rows; empty without a split."""
+        """Return {'train': ..., 'test': ...}, the rows of both parts; empty if there is neither a
+        split nor official parts.
+        """
         if self.outer is not None:
             split = split_of_rows(self.dataset, self.outer, len(data.y))
             folds = outer_parts(data, split, 0)
@@ -67,7 +69,9 @@ class Description(Task):
 
 
 def _class_facts(data: "Dataset") -> dict[str, int]:
-    """Return the number of classes, and the rows of each if there are two; empty for regression."""
+    """Return `classes`, their number, and of two classes `negatives` and `positives`, their rows;
+    empty for regression.
+    """
     if data.classes is None:
         return {}
     facts = {"classes": len(data.classes)}

@@ -84,7 +84,9 @@ class Fitted:
 
 
 def _join(parts: Sequence[Fitted]) -> Fitted:
-    """Return fits to several folds as one: all predictions, with mean times and sizes."""
+    """Return fits to several folds as one: all predictions, mean times and sizes, and the largest
+    condition number. Other values are those of the first fit.
+    """
     sizes = [part.n_units for part in parts if part.n_units is not None]
     conditions = [part.condition for part in parts if part.condition is not None]
     predictions = join_predictions([part.predictions for part in parts])
@@ -100,7 +102,7 @@ def _join(parts: Sequence[Fitted]) -> Fitted:
 
 
 def _mean_measures(parts: Sequence[Fitted]) -> dict[str, float]:
-    """Return the means of the further measures that all folds have."""
+    """Return the mean over folds of each further measure that all of them have, by name."""
     measured = [part.extra_values.get("measured", {}) for part in parts]
     return {
         name: fmean(values[name] for values in measured)
@@ -111,7 +113,7 @@ def _mean_measures(parts: Sequence[Fitted]) -> dict[str, float]:
 
 def _rounded_condition(condition: float | None) -> float | None:
     """Return a condition number with six digits: the last bits depend on the addresses of arrays in
-    memory. One that is not a number is infinite.
+    memory. NaN becomes infinity.
     """
     if condition is None:
         return None
@@ -221,7 +223,9 @@ class Fit(FoldTask):
         return self.outer_fold.protocol.outer.kind == BOOTSTRAP_632
 
     def _fit(self, choice: Result, context: Context) -> Fitted:
-        """Fit the model to the training rows of the fold, and predict its test rows."""
+        """Fit the model to the training rows of the fold and predict its test rows. Both are timed;
+        the number of uses of each solver is added to `context`. `choice`: its `params` are used.
+        """
         data = fold_data(self.outer_fold, context.data_dir)
         factory, params = self.factory_with(chosen=choice["params"])
         check_memory(
@@ -275,8 +279,11 @@ class Fit(FoldTask):
     def _calibrate(
         self, estimator: Any, choice: Result, data: FoldData, context: Context
     ) -> Any:
-        """Return a fitted classifier with probabilities: the model itself if it has them or they
-        are not requested.
+        """Return the classifier that predicts the test rows: the fitted model with probabilities
+        calibrated on inner folds.
+
+        The model itself is returned if it has probabilities, if none are requested, or if a
+        decision value on the inner folds is not finite.
         """
         lacks_probabilities = hasattr(estimator, "decision_function") and not hasattr(
             estimator, "predict_proba"
@@ -309,7 +316,7 @@ class Fit(FoldTask):
 
     def extra_values(self, estimator: Any, data: FoldData) -> Result:
         """Return further values of a fitted model for the store: `measured`, by the name of the
-        measure.
+        measure. It holds the accuracy on the training rows if `train_accuracy`, else nothing.
         """
         if not self.train_accuracy or data.labels is None:
             return {"measured": {}}
@@ -322,8 +329,8 @@ class Fit(FoldTask):
 def warm_up(
     factory: Callable[..., Any], params: dict[str, Any], X: Any, y: NDArray[Any]
 ) -> None:
-    """Fit and predict once in this process on few rows, so that neither compilation nor a first
-    import is timed.
+    """Fit and predict on few rows, so that neither compilation nor a first import is timed. It
+    happens once for each factory in this process; errors are ignored.
     """
     if factory in _warm:
         return
@@ -335,8 +342,8 @@ def warm_up(
 
 
 def model_size(estimator: Any) -> int | None:
-    """Return a fitted model's size: hidden nodes, dictionary, support vectors, coefficients or
-    leaves.
+    """Return the number of hidden nodes, dictionary rows, support vectors, coefficients or leaves
+    of a fitted model; None if it has none. Raises ValueError if it does not fit into 63 bits.
     """
     from elmbench.models.baselines import n_units
 

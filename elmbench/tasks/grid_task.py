@@ -76,8 +76,8 @@ class GridTask(FoldTask):
     def problem(
         self, data: FoldData, inherited_params: dict[str, Any], context: Context
     ) -> GridProblem:
-        """Return the problem of the grid, which replaces inherited parameters, without its rows and
-        folds.
+        """Return the problem of the grid, still without rows and folds. `inherited_params`:
+        parameters of an earlier choice; those that the grid searches are dropped.
         """
         factory, params = self.factory_with(chosen=inherited_params)
         fixed = {
@@ -100,7 +100,9 @@ class GridTask(FoldTask):
 
     @abstractmethod
     def evaluate(self, data: FoldData, problem: GridProblem) -> Result:
-        """Return the result of the grid on the rows of the outer fold, and `seconds`."""
+        """Return the result of the grid on the rows of the outer fold. It has `seconds`, and
+        `params` if the task chooses a candidate.
+        """
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,9 @@ class TrainingTask(GridTask):
         return min(self.outer_fold.n_train, self.tune_rows or self.outer_fold.n_train)
 
     def rows_of(self, data: FoldData) -> Indices | slice:
-        """Return the training rows to use."""
+        """Return the positions of the training rows to use, a stratified sample of `tune_rows`, or
+        a slice if all are used.
+        """
         y = data.y_train
         n_used = self.tune_rows
         if n_used is None or n_used >= len(y):

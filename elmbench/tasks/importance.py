@@ -41,7 +41,9 @@ class Importance(Fit):
         return result
 
     def extra_values(self, estimator: Any, data: FoldData) -> Result:
-        """Return `importances`, the mean loss of each column of the data set."""
+        """Return `importances`, the mean loss of the metric for each column of the data set, and an
+        empty `measured`. The test rows of at most `MOST_ROWS` are shuffled `REPEATS` times.
+        """
         from sklearn.dummy import DummyClassifier
         from sklearn.inspection import permutation_importance
 

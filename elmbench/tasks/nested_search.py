@@ -42,7 +42,9 @@ class PreparedInputs:
         self._inputs: OrderedDict[Hashable, Any] = OrderedDict()
 
     def get(self, key: Hashable, prepare: Callable[[], Any]) -> Any:
-        """Return the inputs of a key, which `prepare` makes if they are not kept."""
+        """Return the inputs of a key. If they are not kept, `prepare` makes them, and they are kept
+        unless they have too many values; the oldest ones are then dropped.
+        """
         if key in self._inputs:
             return self._inputs[key]
         inputs = prepare()
@@ -98,10 +100,10 @@ class Search(TrainingTask):
         return self.grid.n_candidates > 1
 
     def problems(self, data: FoldData, problem: GridProblem) -> Iterator[GridProblem]:
-        """Yield the grid on all inner folds at once, or on one fold at a time if each prepares its
-        own inputs.
+        """Yield the grid with its rows: on all inner folds at once, or on one fold at a time if
+        each prepares its own inputs.
         """
-        X, y, folds = self.inner_folds(data)
+        X, y, folds = self.rows_and_inner_folds(data)
         problem = replace(
             problem,
             X=X,
@@ -123,10 +125,14 @@ class Search(TrainingTask):
             inputs = prepare() if data.identity is None else PREPARED.get(key, prepare)
             yield replace(problem, X=inputs, folds=[fold])
 
-    def inner_folds(
+    def rows_and_inner_folds(
         self, data: FoldData
     ) -> tuple[Any, NDArray[Any], list[tuple[Indices, Indices]]]:
-        """Return the rows of the search, and their inner folds."""
+        """Return X, y and the inner folds of the search, pairs of positions of training and test
+        rows in X.
+
+        X is `data.raw`, not yet encoded or imputed, if each fold prepares its own inputs.
+        """
         rows = self.rows_of(data)
         inputs = data.X_train if data.raw is None else data.raw
         X = preprocessing.take_rows(inputs, rows)
@@ -150,4 +156,5 @@ class Search(TrainingTask):
 def _rows_of_column(
     column: NDArray[Any] | None, rows: Indices | slice
 ) -> NDArray[Any] | None:
+    """Return some rows of a column; None without a column."""
     return None if column is None else column[rows]

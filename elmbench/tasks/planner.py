@@ -80,18 +80,20 @@ class DatasetPlanner(DatasetColumns):
             )
 
     def add_searches(self, column: str, run: int, fold: int) -> str | None:
-        """Add the searches on the training part of one outer fold; return the key of the last
-        one.
+        """Add the searches of a column and its ancestors on the training part of one outer fold.
+        Return the key of the last one; None if nothing is searched.
         """
         return self._add_searches_on(self.outer_fold(run, fold), column)
 
     def _add_search_of_all_rows(self, column: str) -> str | None:
-        """Add the searches on the inner splits of all rows; return the key of the last one."""
+        """Add the searches on the inner splits of all rows; return the key of the last one, None if
+        nothing is searched.
+        """
         return self._add_searches_on(fold_of_all_rows(self.outer_fold(0, 0)), column)
 
     def _add_searches_on(self, outer_fold: OuterFold, column: str) -> str | None:
-        """Add the searches on the rows that an outer fold learns; return the key of the last
-        one.
+        """Add the searches on the rows that an outer fold learns, each of which inherits from the
+        one before. Return the key of the last one; None if nothing is searched.
         """
         last: str | None = None
         criterion = self.protocol.criterion
@@ -120,8 +122,8 @@ class DatasetPlanner(DatasetColumns):
         return last
 
     def add_choice(self, column: str) -> str | None:
-        """Add the evaluations of every candidate on the outer folds; return the key of the choice
-        over all of them.
+        """Add the evaluations of every candidate on the outer folds of all runs, and the choice
+        over all of them. Return the key of the choice; None if nothing is searched.
         """
         last: str | None = None
         for name in self.search_columns(column):
@@ -131,7 +133,11 @@ class DatasetPlanner(DatasetColumns):
         return last
 
     def _add_evaluations(self, column: str, parent: str | None) -> tuple[str, ...]:
-        """Add the evaluations of a column's candidates on the outer folds; return their keys."""
+        """Add the evaluations of a column's candidates on the outer folds of all runs; return their
+        keys.
+
+        `parent`: the key of the choice whose hyperparameters are inherited.
+        """
         keys = []
         for run, fold in product(range(self.runs), range(self.folds)):
             fields = self.grid_fields(column, run, fold, parent)
@@ -141,7 +147,8 @@ class DatasetPlanner(DatasetColumns):
         return tuple(keys)
 
     def add_fits(self, *, choices_only: bool = False, kind: type[Fit] = Fit) -> None:
-        """Add a fit on every outer fold for each column under each selection.
+        """Add a fit on every outer fold for each column under each selection. Columns without an
+        estimator for the task are skipped; if the data are missing, cells without a task are added.
 
         `choices_only`: if hyperparameters are searched, show the chosen ones and fit nothing with
         them. `kind`: the kind of task.
@@ -190,7 +197,11 @@ class DatasetPlanner(DatasetColumns):
         choices_only: bool,
         kind: type[Fit],
     ) -> None:
-        """Add the cells of a column under one selection, and the tasks that they need."""
+        """Add the cells of a column under one selection, and the tasks that they need.
+
+        `printed`: the printed hyperparameters, or None if they are searched. `choices_only`,
+        `kind`: see `add_fits`.
+        """
         if select != ONCE:
             self.refuse_search(column)
         model = self.models[column]
@@ -229,8 +240,9 @@ class DatasetPlanner(DatasetColumns):
     ) -> str:
         """Return the hash of the settings that all cells of a column share under one selection.
 
-        `choice`: key of a choice that all cells share. That over the outer folds of every run
-        changes with the number of runs.
+        `printed`: the printed hyperparameters, or None. `choice`: the key of a choice that all
+        cells share, or None; a choice over the outer folds of every run changes with the number of
+        runs.
         """
         family = CellFamily(
             outer_fold=content_of(
@@ -249,7 +261,9 @@ class DatasetPlanner(DatasetColumns):
         return key_of(asdict(family))
 
     def _column_content(self, column: str) -> dict[str, Any]:
-        """Return what determines the hyperparameters of a column, apart from data and folds."""
+        """Return the settings of a column, apart from data and folds, that determine its
+        hyperparameters: `model`, `params` and its grid.
+        """
         return {
             "model": content_of(self.model_ref(column)),
             "params": self.models[column].params,
@@ -257,7 +271,9 @@ class DatasetPlanner(DatasetColumns):
         }
 
     def _search_settings(self) -> dict[str, Any]:
-        """Return the settings of a search on inner splits, for the family of its cells."""
+        """Return the settings of a search on inner splits, for the family of its cells: `inner` and
+        `metric`, or `criterion` and `dcs`; and `tune_rows`.
+        """
         settings: dict[str, Any] = {}
         if self.protocol.criterion == "score":
             settings["inner"] = self.inner.content()
@@ -289,6 +305,9 @@ class DatasetPlanner(DatasetColumns):
     def _add_cell(
         self, column: str, run: int, fold: int, select: str, *, key: str, family: str
     ) -> None:
+        """Append one cell to the plan. `key`: of the task that computes it; empty if it cannot run.
+        `family`: the hash of its settings.
+        """
         cell = Cell(
             dataset=self.dataset.name,
             model=column,

@@ -77,7 +77,9 @@ class GridProblem(CandidateProblem):
         return self.outputs(find_metric("roc_auc"))
 
     def _path_for(self, metric: Metric) -> str:
-        """Return the name of the path whose outputs a metric takes; empty if there is none."""
+        """Return the name of the model's method (a path over the grid) whose outputs a metric
+        takes; empty if candidates must be fitted separately.
+        """
         if metric.takes in ("counts", "values"):
             return "evaluate_grid"
         if metric.takes != "scores" or not self._has_all_classes():
@@ -111,8 +113,11 @@ class GridProblem(CandidateProblem):
     def _evaluations(
         self, path: str, outputs: Callable[[Any, Any], Any]
     ) -> Iterator[Evaluated]:
-        """Yield the outputs of a path of the model, by its name, or of separate fits if the model
-        does not have it.
+        """Yield the outputs of every candidate on every fold: by a path of the model, or by
+        separate fits if it does not have this path or the path fails.
+
+        `path`: the name of the path, or empty. `outputs`: returns those of a fitted model for some
+        rows. The uses of solvers are added to the context.
         """
         self._check_memory()
         done: set[tuple[int, int]] = set()
@@ -184,7 +189,7 @@ def grid_scores(
 
 
 def _empty_scores(problem: GridProblem, metric: Metric) -> list[FoldScores]:
-    """Return the scores of each fold of a grid, before any candidate is scored."""
+    """Return an empty `FoldScores` for each fold of a grid."""
     n_candidates = len(problem.candidates)
     test_parts = [test for _, test in problem.folds]
     return [
@@ -196,7 +201,7 @@ def _empty_scores(problem: GridProblem, metric: Metric) -> list[FoldScores]:
 def _add_outputs(
     problem: GridProblem, metric: Metric, scores_of_folds: list[FoldScores]
 ) -> None:
-    """Score the outputs of every candidate on every fold of a grid."""
+    """Add the outputs of every candidate on every fold of a grid to the scores, in place."""
     for evaluated in problem.outputs(metric):
         scores_of_folds[evaluated.fold].add(evaluated.candidate, evaluated.outputs)
     for fold in scores_of_folds:
@@ -216,7 +221,7 @@ class _Uncalibrated:
 def _uncalibrated_parts(
     problem: GridProblem, scores_of_folds: list[FoldScores]
 ) -> Iterator[tuple[int, _Uncalibrated]]:
-    """Yield each candidate of a grid with its decision values on a fold."""
+    """Yield pairs of the number of a candidate and its decision values on one fold of a grid."""
     for evaluated in problem.decision_values():
         fold_scores = scores_of_folds[evaluated.fold]
         _, test = problem.folds[evaluated.fold]
@@ -244,8 +249,8 @@ def _add_calibrated(candidate: int, folds: list[_Uncalibrated]) -> None:
 
 
 def best(scores: NDArray[np.float64]) -> int:
-    """Return the candidate with the best mean over folds; the first of several equally good
-    ones.
+    """Return the number of the candidate with the best mean over folds, the first of several
+    equally good ones. `scores`: of shape (n_candidates, n_folds), more is better; NaN is worst.
     """
     means = scores.mean(axis=1)
     return int(np.argmax(np.where(np.isnan(means), -np.inf, means)))

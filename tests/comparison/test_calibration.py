@@ -100,7 +100,7 @@ def test_a_comparison_is_of_the_classifier_that_scikit_learn_calibrates(
         data = fold_data(task.outer_fold, None)
         search = results.run.tasks[task.chosen]
         assert isinstance(search, Search)
-        rows, y, parts = search.inner_folds(data)
+        rows, y, parts = search.rows_and_inner_folds(data)
         losses = []
         for C in GRID:
             model = make_pipeline(StandardScaler(), RidgeClassifier(alpha=1 / C))
@@ -165,7 +165,7 @@ def test_weights_and_groups_count_in_the_calibration() -> None:
             task.chosen,
             inner=task.calibrate,
         )
-        rows, labels, parts = search.inner_folds(data)
+        rows, labels, parts = search.rows_and_inner_folds(data)
         model = make_pipeline(StandardScaler(), RidgeClassifier(alpha=1))
         params = {"ridgeclassifier__sample_weight": data.weights}
         values = cross_val_predict(

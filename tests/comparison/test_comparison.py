@@ -395,7 +395,7 @@ def test_groups_stay_together_and_are_no_feature() -> None:
         assert len(fold_rows.X_test) == (~frame["shop"].isin(shops)).sum()
     search = a_search(run)
     data = fold_data(search.outer_fold, None)
-    for train, test in search.inner_folds(data)[2]:
+    for train, test in search.rows_and_inner_folds(data)[2]:
         assert data.groups is not None
         assert not set(data.groups[train]) & set(data.groups[test])
 
@@ -412,7 +412,9 @@ def test_rows_in_their_order_are_learnt_before_they_are_tested() -> None:
     search = a_search(run)
     assert all(
         train.max() < test.min()
-        for train, test in search.inner_folds(fold_data(search.outer_fold, None))[2]
+        for train, test in search.rows_and_inner_folds(
+            fold_data(search.outer_fold, None)
+        )[2]
     )
     # More runs have the same test parts, so they add no evidence.
     cells = pd.DataFrame(

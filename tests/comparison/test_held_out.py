@@ -131,7 +131,7 @@ def test_rows_of_one_time_are_never_both_learnt_and_tested() -> None:
     for task in tasks:
         data = fold_data(task.outer_fold, None)
         assert data.times is not None
-        _, _, inner = task.inner_folds(data)
+        _, _, inner = task.rows_and_inner_folds(data)
         for train, test in inner:
             assert data.times[train].max() < data.times[test].min()
     (results,) = execute(run)

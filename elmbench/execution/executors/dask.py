@@ -79,16 +79,21 @@ class DaskExecutor(Executor):
             ) from error
 
     def _client(self) -> Any:
+        """Return the client of the scheduler, once it is connected; raise ElmbenchError if that
+        fails.
+        """
         self.warm()
         assert self._connected is not None
         return self._connected.result()
 
     def _ask(self, name: str) -> Any:
-        """Return the answer of the scheduler to a question, a method of the client."""
+        """Return the result of a method of the client without arguments, by its name; raise
+        ElmbenchError if the scheduler has gone.
+        """
         try:
             return getattr(self._client(), name)()
         except OSError as error:
-            raise self._gone(error) from error
+            raise self._scheduler_error(error) from error
 
     @property
     def workers(self) -> int:
@@ -155,10 +160,12 @@ class DaskExecutor(Executor):
         except Exception as error:  # noqa: BLE001 - the run has to hear of every error
             self._fail(answer, error)
         else:
-            remote.add_done_callback(partial(self._pass_on, answer))
+            remote.add_done_callback(partial(self._set_answer, answer))
 
-    def _pass_on(self, answer: Future[Answer], remote: Any) -> None:
-        """Pass on the result of a task; runs in a thread of dask."""
+    def _set_answer(self, answer: Future[Answer], remote: Any) -> None:
+        """Set the outcome of a task as that of its answer; runs in a thread of dask. Repeated
+        deaths of its worker become a failed result.
+        """
         from distributed import KilledWorker
 
         try:
@@ -173,12 +180,14 @@ class DaskExecutor(Executor):
             self._fail(answer, error)
 
     def _fail(self, answer: Future[Answer], error: BaseException) -> None:
-        """Answer with an error."""
+        """Set an error as the outcome of an answer: an ElmbenchError as it is, another one as that
+        of a lost scheduler.
+        """
         answer.set_exception(
-            error if isinstance(error, ElmbenchError) else self._gone(error)
+            error if isinstance(error, ElmbenchError) else self._scheduler_error(error)
         )
 
-    def _gone(self, error: BaseException) -> ElmbenchError:
+    def _scheduler_error(self, error: BaseException) -> ElmbenchError:
         """Build the error for a scheduler that stopped answering."""
         return ElmbenchError(
             f"the scheduler {self._scheduler} does not answer any more: {error}",
@@ -238,7 +247,7 @@ def do_task(
     )
     environment = _environment(settings.blas_threads)
     _become_parent()
-    limited_worker = _take(settings, run, packed)
+    limited_worker = _take_worker(settings, run, packed)
     try:
         return replace(
             limited_worker.ask(packed, limits.narrower(share)), environment=environment
@@ -249,9 +258,10 @@ def do_task(
                 _idle.append(limited_worker)
 
 
-def _take(settings: Settings, run: str, packed: PackedTask) -> LimitedWorker:
-    """Return a limited worker with these settings for a task, which is busy now; end the idle ones
-    with other settings.
+def _take_worker(settings: Settings, run: str, packed: PackedTask) -> LimitedWorker:
+    """Return a limited worker with these settings for a task, a new one if none is idle, and mark
+    it as busy. Idle workers with other settings are ended; so is the worker itself if its run has
+    ended.
     """
     with _lock:
         unusable = [worker for worker in _idle if worker.settings != settings]
@@ -299,6 +309,7 @@ def _become_parent() -> None:
 
 @cache
 def _environment(blas_threads: int) -> Mapping[str, Any]:
+    """Return the environment of this machine, with `blas_threads` and `machine`, its name."""
     return describe_environment() | {
         "blas_threads": blas_threads,
         "machine": platform.node(),

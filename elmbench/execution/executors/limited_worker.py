@@ -162,8 +162,8 @@ class _WorkerProcess:
     def ask(
         self, function: Any, packed: PackedTask, settings: Settings, limits: Limits
     ) -> Any:
-        """Return the result of a function in the worker; raise if it reaches a limit or the process
-        ends.
+        """Return the result of a function of `worker` that the process runs with the task, settings
+        and memory limit. Raises `_Ended` if it reaches a limit or the process ends.
         """
         start_time = time.monotonic()
         next_look = start_time
@@ -186,18 +186,21 @@ class _WorkerProcess:
         return self._result(answer)
 
     def _check_memory(self, limit: int) -> None:
-        """Raise if the processes of the worker hold more bytes than the limit."""
+        """Raise `_Ended` if the processes of the worker hold more bytes than the limit;
+        set `held`.
+        """
         self.held = held_bytes(self.number, limit)
         if self.held > limit:
             reason = f"grew to {byte_text(self.held)}; the limit is {byte_text(limit)}"
             raise _Ended("out-of-memory", reason, limit=limit)
 
     def can_take(self, needed: Load, limit: int | None) -> bool:
-        """Return True if the process can run a task with this model and data (see `loaded`).
+        """Return True if the process can run a task that needs this load.
 
-        It lives, holds at most half of a memory limit, and has no processes of an earlier model. If
-        these were killed alone, the next model that has such processes would miss them. No other
-        model follows one from outside, which may have changed the libraries that they share.
+        It lives, holds at most half of the memory limit (None for no limit), and has no processes
+        of an earlier model: if these were killed alone, the next model that has such processes
+        would miss them. No other model follows one from outside, which may have changed the
+        libraries that they share.
         """
         if not self.lives() or self.outside_code not in ("", needed.outside_code):
             return False
@@ -225,7 +228,9 @@ class _WorkerProcess:
             ) from error
 
     def _death(self) -> _Ended:
-        """Return how the worker process ended, from its exit code."""
+        """Return the error for a worker process that has ended, with its exit code if it is known.
+        It may wait for the code.
+        """
         if self._process is None and not self._killed:
             return _Ended(
                 "failed", "the worker process ended before it could begin", begun=False
@@ -297,8 +302,11 @@ class LimitedWorker:
         return 2 if current.outside_code else 1
 
     def ask(self, packed: PackedTask, limits: Limits, restarts: int = 1) -> Answer:
-        """Run a task. It may end at a limit or with the worker. A worker that is killed while it
-        starts is replaced.
+        """Run a task and return its answer; a limit, or the death of the process, becomes a failed
+        result.
+
+        The process is started or replaced if necessary. `restarts`: the number of times that a
+        process is replaced that is killed while it starts.
         """
         start = time.monotonic()
         current = self._worker

@@ -49,7 +49,9 @@ class LocalExecutor(Executor):
         return self._pool.submit(copy_context().run, self._run, task, inputs, limits)
 
     def _run(self, task: Task, inputs: Mapping[str, Result], limits: Limits) -> Answer:
-        """Run a task in an idle worker."""
+        """Run a task in the best idle worker, wait for its answer, and make the worker
+        idle again.
+        """
         packed = pack_task(task, inputs)
         with self._lock:
             worker = best_worker(self._idle, packed)

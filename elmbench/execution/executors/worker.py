@@ -44,8 +44,8 @@ def begin() -> None:
 def load_inputs(
     packed: "PackedTask", settings: "Settings", memory: int | None
 ) -> "Result | None":
-    """Load the plug-ins, the model and the data of a task; return its result if that fails, else
-    None.
+    """Load the plug-ins, the model and the data of a task; return a failed result if that fails,
+    else None. `memory`: the limit in bytes.
     """
     from elmbench.execution.attempt import catch_failures, preload
     from elmbench.tasks.base import Context
@@ -63,6 +63,7 @@ def load_inputs(
 
 @cache
 def _load_plugins(paths: tuple[str, ...]) -> None:
+    """Load plug-in files, once in this process."""
     from elmbench.registry.plugins import load_plugin
 
     for path in paths:
@@ -72,7 +73,7 @@ def _load_plugins(paths: tuple[str, ...]) -> None:
 def run_task(
     packed: "PackedTask", settings: "Settings", memory: int | None
 ) -> "Result":
-    """Run a task."""
+    """Run a task and return its result; see `attempt`. `memory`: the limit in bytes."""
     from elmbench.execution.attempt import attempt
     from elmbench.tasks.base import Context
 
