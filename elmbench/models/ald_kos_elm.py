@@ -31,6 +31,7 @@ class _ALDKOSELM(KOSELM):
     def _new_state(
         self, n_features: int, n_outputs: int, kernel: Kernel | None
     ) -> DependencyState:
+        """Return a state without rows; `kernel` None stands for the Gaussian kernel."""
         max_atoms = UNLIMITED if self.max_atoms is None else self.max_atoms
         squared = self.delta if self.threshold == "squared" else self.delta**2
         return DependencyState(

@@ -111,6 +111,7 @@ class AMMClassifier(HyperplaneClassifier):
     }
 
     def _new_state(self, n_features: int, n_outputs: int) -> HyperplaneState:
+        """Return a state without rows; a single output stands for two classes."""
         return HyperplaneState(
             n_features,
             max(2, n_outputs),
@@ -121,6 +122,9 @@ class AMMClassifier(HyperplaneClassifier):
         )
 
     def _pass(self, X: Rows, labels: Numbers, order: Numbers, epoch: int) -> None:
+        """Learn the rows once, in the given order; in mode "batch", passes after the first assign
+        all rows to weights before they change any.
+        """
         if self.mode == "online" or epoch == 0:
             super()._pass(X, labels, order, epoch)
             return

@@ -57,7 +57,7 @@ _LEAF_ROWS = 20
 
 
 def logistic_regression_classifier(C: float = 1.0) -> LogisticRegression:
-    """Return logistic regression."""
+    """Return unfitted logistic regression with the penalty |w|^2 / 2 and the errors times C."""
     return LogisticRegression(C=C, max_iter=1000)
 
 
@@ -114,7 +114,11 @@ def _nystroem_ridge(
     C: float = 1.0,
     random_state: int | None = None,
 ) -> Pipeline:
-    """Return ridge regression in the Nystroem features of the Gaussian kernel."""
+    """Return an unfitted pipeline: the Nystroem features of the Gaussian kernel, and ridge
+    regression.
+
+    `ridge` makes the last step from `C`: `ridge_classifier` or `ridge_regressor`.
+    """
     return make_pipeline(_nystroem(n_landmarks, gamma, random_state), ridge(C))
 
 
@@ -151,7 +155,11 @@ def _rff_ridge(
     C: float = 1.0,
     random_state: int | None = None,
 ) -> Pipeline:
-    """Return ridge regression in random Fourier features of the Gaussian kernel."""
+    """Return an unfitted pipeline: random Fourier features of the Gaussian kernel, and ridge
+    regression.
+
+    `ridge` makes the last step from `C`: `ridge_classifier` or `ridge_regressor`.
+    """
     return make_pipeline(
         RBFSampler(gamma=gamma, n_components=n_hidden, random_state=random_state),
         ridge(C),
@@ -188,7 +196,9 @@ def _hist_gradient_boosting(
     n_estimators: int = 100,
     random_state: int | None = None,
 ) -> Any:
-    """Return gradient boosting of trees on binned values."""
+    """Return unfitted gradient boosting of trees on binned values; `kind` is scikit-learn's
+    classifier or regressor.
+    """
     return kind(
         learning_rate=learning_rate,
         max_leaf_nodes=n_leaves,
@@ -198,10 +208,11 @@ def _hist_gradient_boosting(
     )
 
 
-def _grown_trees(params: Mapping[str, Any], n_rows: int) -> tuple[Any, ...]:
-    """Return a key that is equal for parameters whose trees grow equally on some rows.
+def _trees_key(params: Mapping[str, Any], n_rows: int) -> tuple[Any, ...]:
+    """Return a key that is equal for parameters whose trees grow equally on `n_rows` rows.
 
-    No tree has more leaves than the smallest leaves fit into the rows.
+    `params` are all parameters of `_hist_gradient_boosting`. No tree has more leaves than the
+    smallest leaves fit into the rows.
     """
     most_leaves = max(n_rows // _LEAF_ROWS, 2)
     n_leaves = min(params["n_leaves"], most_leaves)
@@ -210,10 +221,10 @@ def _grown_trees(params: Mapping[str, Any], n_rows: int) -> tuple[Any, ...]:
 
 
 hist_gradient_boosting_classifier = SharedFits(
-    partial(_hist_gradient_boosting, HistGradientBoostingClassifier), _grown_trees
+    partial(_hist_gradient_boosting, HistGradientBoostingClassifier), _trees_key
 )
 hist_gradient_boosting_regressor = SharedFits(
-    partial(_hist_gradient_boosting, HistGradientBoostingRegressor), _grown_trees
+    partial(_hist_gradient_boosting, HistGradientBoostingRegressor), _trees_key
 )
 
 

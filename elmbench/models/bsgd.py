@@ -97,6 +97,7 @@ class BSGDClassifier(StochasticClassifier):
     }
 
     def _new_state(self, n_features: int, n_outputs: int) -> BudgetedState:
+        """Return a state without rows."""
         return BudgetedState(
             n_features,
             n_outputs,
@@ -106,6 +107,7 @@ class BSGDClassifier(StochasticClassifier):
         )
 
     def _outputs(self, X: Rows) -> Array:
+        """Return the outputs sum_s beta_s k(x_s, x), of shape (n_rows, n_outputs)."""
         return Kernel(gamma=self._state.gamma).product(
             X, self.support_vectors_, self.beta_
         )

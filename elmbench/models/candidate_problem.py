@@ -18,8 +18,10 @@ from elmbench.numerics.arrays import Array, Indices
 
 
 def weight_argument(model: Any) -> str | None:
-    """Return the argument of a model's `fit` that takes the weights of rows; None if it takes
-    none.
+    """Return the argument of a model's `fit` that takes the weights of rows; None if it takes none.
+
+    It is "sample_weight", for a pipeline after the name of its last step, as in
+    "svc__sample_weight".
     """
     # The process of a comparison does without scikit-learn, which its workers import.
     from sklearn.pipeline import Pipeline
@@ -99,10 +101,13 @@ class CandidateProblem:
         outputs: Callable[[Any, Any], Any] = lambda model, X: model.predict(X),
         done: Container[tuple[int, int]] = (),
     ) -> Iterator[Evaluated]:
-        """Yield the outputs of one fit for each candidate and fold that are not done; every path
-        must agree with these.
+        """Yield the outputs of one fit for each candidate and fold; every path must agree with
+        these.
 
-        Candidates whose fit fails are left out, with a warning, unless all of them fail.
+        `outputs` takes a fitted model and the test rows; by default, it predicts. `done` holds
+        pairs (candidate, fold) that are skipped. If a fit fails with an ArithmeticError or a
+        ValueError, the remaining folds of its candidate are left out. At the end, these candidates
+        are reported in a warning; if all candidates fail, the first error is raised.
         """
         failures: dict[int, Exception] = {}
         for i in range(len(self.candidates)):
@@ -148,7 +153,9 @@ class CandidateProblem:
         )
 
     def _report(self, failures: dict[int, Exception]) -> None:
-        """Raise the first failure if all candidates fail, else warn of them."""
+        """Raise the first of these failures, by candidate, if all candidates fail; otherwise, warn
+        of them.
+        """
         number, failure = next(iter(failures.items()))
         if len(failures) == len(self.candidates):
             raise failure

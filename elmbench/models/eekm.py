@@ -160,4 +160,7 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
         self._set_discriminants(result)
 
     def _projections(self, X: Rows) -> Array:
+        """Return the projections sum_j beta_j k(x, c_j) at the landmarks c_j, of shape (n,
+        n_outputs).
+        """
         return self._kernel.product(X, self.landmarks_, self.beta_)

@@ -51,13 +51,14 @@ def discriminants(
     weights: Array | None = None,
     from_products: bool = False,
 ) -> dict[int, list[Discriminant]]:
-    """Return the discriminant of each column of targets -1/+1, for each number of leading features.
+    """Return the discriminants of all columns of targets -1/+1, in a list by column, for each
+    number of leading features.
 
     `features` returns a new array with the features of numbered rows. `constant_warning` is the
     message if all features are constant. `dimension` is as in `discriminant`. `weights` belong to
     the rows. `from_products`: compute more features than there are rows, without weights, from the
     products of the rows; these discriminants agree within round-off, and their condition is a
-    bound.
+    bound. A class of a single row, and coinciding means, lead to a warning.
     """
     result: dict[int, list[Discriminant]] = {size: [] for size in sizes}
     wide = [size for size in result if from_products and size > len(T)]
@@ -116,8 +117,10 @@ def discriminants(
 def class_odds(
     projections: Array, result: list[Discriminant], log_weights: Array
 ) -> Array:
-    """Return the log-odds of every class, of shape (n, k), from projections of that shape and their
-    discriminants.
+    """Return the log-odds of every class, of shape (n, k).
+
+    `projections`, of that shape, have a column for each of the k discriminants in `result`.
+    `log_weights`, of shape (k,), are those of `log_odds`.
     """
     columns = []
     for k, gaussians in enumerate(result):
@@ -163,8 +166,11 @@ class EntropyClassifier(RowWeightedClassifier):
         self.thresholds_ = thresholds[0] if has_one_output else thresholds
 
     def _log_weights(self, classes: NDArray[Any]) -> Array:
-        """Return, for each column, ln of the prior times the cost of its class, over their mean for
-        the others.
+        """Return ln of the prior times the cost of a class over the mean of that product for the
+        other classes.
+
+        The result is of shape (n_outputs,): one number for two classes, that of the second;
+        otherwise, one for each class.
         """
         n_classes = len(classes)
         # Section 6: the weight of a class is its prior probability times its cost.
@@ -179,9 +185,11 @@ class EntropyClassifier(RowWeightedClassifier):
         return log_weights[1:] if n_classes == 2 else log_weights
 
     def _outputs(self, X: Array) -> Array:
+        """Return the log-odds of every output, of shape (n, n_outputs)."""
         return class_odds(self._projections(X), self._discriminants, self._log_priors)
 
     def _projections(self, X: Array) -> Array:
+        """Return beta'phi(x) for rows and outputs, of shape (n, n_outputs)."""
         raise NotImplementedError
 
     def project(self, X: ArrayLike) -> Array:
@@ -213,7 +221,12 @@ class EntropyClassifier(RowWeightedClassifier):
 
 
 def _class_values(name: str, values: Any, classes: NDArray[Any]) -> Array:
-    """Return a positive number for each class, in their order; ones by default."""
+    """Return a positive number for each class, of shape (n_classes,), from a mapping by label or a
+    sequence; ones for None.
+
+    Raise a ValueError or a TypeError that names the parameter `name` if a class has no number or a
+    number is not positive.
+    """
     if values is None:
         return np.ones(len(classes))
     if isinstance(values, Mapping):
@@ -304,6 +317,7 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
     }
 
     def _fit(self, X: Rows, T: Array, weights: Array | None) -> None:
+        """Draw the hidden nodes and find the discriminant of each output on them."""
         self._draw_nodes(X.shape[1])
         (result,) = self._by_size(X, T, [self.n_units_], weights).values()
         self.beta_ = np.column_stack([d.beta for d in result])
@@ -317,7 +331,9 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
         weights: Array | None = None,
         from_products: bool = False,
     ) -> dict[int, list[Discriminant]]:
-        """Return the discriminants for some numbers of leading nodes; see `discriminants`."""
+        """Return the discriminants for some numbers of leading nodes, by these numbers; see
+        `discriminants`.
+        """
         return discriminants(
             lambda rows: self._hidden(X[rows]),
             T,
@@ -328,6 +344,7 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
         )
 
     def _projections(self, X: Rows) -> Array:
+        """Return beta'h(x) for rows and outputs, of shape (n, n_outputs)."""
         return HiddenNodesMixin._outputs(self, X)
 
     project_grid = grid_path(

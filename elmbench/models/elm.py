@@ -51,6 +51,9 @@ class HiddenNodesMixin:
     random_state: int | np.random.RandomState | None = None
 
     def _draw_nodes(self, n_features: int) -> None:
+        """Draw `n_hidden` nodes for so many features, and set `weights_`, `biases_` and
+        `n_units_`.
+        """
         random_state = check_random_state(self.random_state)
         self.weights_, self.biases_ = draw_hidden_nodes(
             self.n_hidden, n_features, random_state, *self._interval
@@ -71,7 +74,7 @@ class HiddenNodesMixin:
         return np.asarray(self._layer(X, self.weights_, self.biases_))
 
     def _outputs(self, X: Rows) -> Array:
-        """Return h(x)' beta for every row."""
+        """Return h(x)' beta for every row, of shape (n, n_outputs)."""
         return np.concatenate(
             [self._hidden(X[rows]) @ self.beta_ for rows in layer_blocks(X.shape[0])]
         )
@@ -108,7 +111,10 @@ class NodesFold(NamedTuple):
     probes: list[Array]
 
     def outputs(self, beta: Array) -> Array:
-        """Return the products of the leading hidden nodes with `beta` for the test rows."""
+        """Return the products of the leading hidden nodes with `beta` for the test rows.
+
+        `beta` has a row for each of these nodes, the result a row for each test row.
+        """
         # H beta as the transpose of beta' H': a third of the time, as the columns of H are
         # contiguous.
         size = len(beta)
@@ -150,6 +156,7 @@ class _ELM(HiddenNodesMixin, PathMixin):
     slope: float = 1.0
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
+        """Draw the hidden nodes and solve for their output weights; `scale` is that of the rows."""
         self._draw_nodes(X.shape[1])
         self.beta_, system = output_weights(
             X,
@@ -163,10 +170,12 @@ class _ELM(HiddenNodesMixin, PathMixin):
         self.condition_ = check_condition(self, system, EPS**2)
 
     def _draw_nodes(self, n_features: int) -> None:
+        """Draw the hidden nodes, whose inputs are multiplied by `slope`."""
         super()._draw_nodes(n_features)
         self._layer = partial(self._layer, slope=self.slope)
 
     def _nodes_key(self) -> tuple[Any, ...]:
+        """Return the key of the mixin, extended by `slope`."""
         return *super()._nodes_key(), self.slope
 
     @classmethod

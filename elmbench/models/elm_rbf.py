@@ -17,7 +17,11 @@ class _ELMRBF(CentresMixin):
     n_hidden: int = 100
 
     def _draw(self, X: Rows, eligible: Indices) -> tuple[Rows, Array]:
-        """Draw centres and widths independently of the data, node by node (section 4.3)."""
+        """Draw centres and widths independently of the data, node by node (section 4.3).
+
+        Return centres on [-1, 1], of shape (n_hidden, n_features), and factors of `gamma` on [0,
+        1].
+        """
         random_state = check_random_state(self.random_state)
         nodes = random_state.uniform(size=(self.n_hidden, X.shape[1] + 1))
         return 2.0 * nodes[:, :-1] - 1.0, nodes[:, -1]

@@ -45,6 +45,11 @@ class KernelSystemMixin(KernelMixin, PathMixin):
         return 1.0 / self.C
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
+        """Solve the system of the training rows, and set `beta_`, the intercept and the condition.
+
+        `T` is of shape (n, n_outputs); `scale` holds the square roots of the weights of rows, or is
+        None.
+        """
         kernel = self._make_kernel()
         self._kernel = kernel
         self.n_units_ = X.shape[0]
@@ -58,7 +63,9 @@ class KernelSystemMixin(KernelMixin, PathMixin):
             self.condition_ = check_condition(self, ridge_system)
 
     def _solve_in_features(self, X: Rows, T: Array, scale: Array | None) -> None:
-        """Solve the system of a linear kernel without its matrix."""
+        """Set the weights of the features, the coefficients of the rows and the condition for a
+        linear kernel, without its matrix.
+        """
         system = FeatureSystem(X, T, scale, centred=self._centred)
         ridge = self._ridge
         ridges = np.array([ridge])
@@ -71,7 +78,10 @@ class KernelSystemMixin(KernelMixin, PathMixin):
     def _solve_kernel_system(
         self, X: Rows, T: Array, scale: Array | None
     ) -> RidgeSystem:
-        """Solve the system in the memory of one kernel matrix, and return its factor."""
+        """Set the intercept and the coefficients of the rows; return the system that was solved.
+
+        It is factored in the memory of one kernel matrix.
+        """
         kernel = self._kernel
         n = X.shape[0]
         memory = np.empty((n, n), order="F")
@@ -85,6 +95,7 @@ class KernelSystemMixin(KernelMixin, PathMixin):
         return ridge_system
 
     def _outputs(self, X: Rows) -> Array:
+        """Return the outputs of rows, of shape (n, n_outputs), with the intercepts."""
         if self._weights is not None:
             return np.asarray(X @ self._weights) + self._intercept
         return self._kernel.product(X, self.dictionary_, self.beta_) + self._intercept
@@ -110,6 +121,7 @@ class KernelSystemMixin(KernelMixin, PathMixin):
 
     @classmethod
     def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Yield (candidate, fold, outputs), see `kernel_path`."""
         return kernel_path(grid, centred=cls._centred)
 
 

@@ -32,6 +32,7 @@ class KOSELM(KernelMixin, PathMixin):
     def _new_state(
         self, n_features: int, n_outputs: int, kernel: Kernel | None
     ) -> InverseState | DependencyState:
+        """Return a state without rows; `kernel` None stands for the Gaussian kernel."""
         budget = getattr(self, "budget", UNLIMITED)
         return InverseState(
             n_features,
@@ -43,6 +44,9 @@ class KOSELM(KernelMixin, PathMixin):
         )
 
     def _fit(self, X: Rows, T: Array) -> None:
+        """Learn rows from the start, one by one; warn if the ridge is below round-off and the
+        system singular.
+        """
         self._start(X, T)
         self._update(X, T)
         # A look at all of the matrix costs too much where there is no need for it.
@@ -56,7 +60,7 @@ class KOSELM(KernelMixin, PathMixin):
             )
 
     def _start(self, X: Rows, T: Array) -> None:
-        """Prepare a state for dense rows with the Gaussian kernel, or for any kernel."""
+        """Set a state without rows: for dense rows with the Gaussian kernel, or for any kernel."""
         kernel = self._make_kernel()
         self._kernel = kernel
         n_outputs = T.shape[1]
@@ -67,10 +71,12 @@ class KOSELM(KernelMixin, PathMixin):
             self._state = self._new_state(1, n_outputs, kernel)
 
     def _update(self, X: Rows, T: Array) -> None:
+        """Learn further rows, one by one."""
         self._state.extend(X, T)
         self.n_units_ = self._state.size
 
     def _outputs(self, X: Rows) -> Array:
+        """Return the outputs sum_i beta_i k(x_i, x) of the dictionary, of shape (n, n_outputs)."""
         return self._kernel.product(X, self.dictionary_, self.beta_)
 
     @classmethod

@@ -108,6 +108,7 @@ class LSSVMClassifier(WeightedClassifier, _LSSVM):
 
     @staticmethod
     def _balanced_weights(sizes: Array) -> Array:
+        """Return the size of the largest class over that of each class."""
         return np.asarray(sizes.max() / sizes)
 
 

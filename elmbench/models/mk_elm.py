@@ -55,8 +55,11 @@ _CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-def _kernel(name: str, spec: Any, n_features: int) -> BaseKernel:
-    """Return a kernel of a list: a TypeError or a ValueError if it is not one on `n_features`
+def _parse_kernel(name: str, spec: Any, n_features: int) -> BaseKernel:
+    """Return the kernel of an entry of the list `kernels`.
+
+    `spec` is the entry, (name, parameters), and `name` its own name in messages, such as
+    "kernels[0]". A TypeError or a ValueError is raised if it is not a kernel on `n_features`
     columns.
     """
     if (
@@ -160,10 +163,14 @@ class _MKELM:
                 f"kernels: expected a list of one kernel or more, got {specs!r} instead"
             )
         return [
-            _kernel(f"kernels[{p}]", spec, n_features) for p, spec in enumerate(specs)
+            _parse_kernel(f"kernels[{p}]", spec, n_features)
+            for p, spec in enumerate(specs)
         ]
 
     def _targets(self, T: Array) -> Array:
+        """Return the targets that the weights are learnt for: those given, unless a subclass
+        changes them.
+        """
         return T
 
     def _outputs(self, X: Array) -> Array:
@@ -309,6 +316,9 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
         )
 
     def _outputs(self, X: Array) -> Array:
+        """Return the outputs of shape (n_rows, n_outputs); the output of the second class less that
+        of the first for two classes.
+        """
         outputs = super()._outputs(X)
         return outputs[:, 1:] - outputs[:, :1] if len(self.classes_) == 2 else outputs
 

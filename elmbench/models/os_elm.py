@@ -40,7 +40,7 @@ class _Block(NamedTuple):
 def _blocks(
     X: Rows, T: Array, scale: Array | None, edges: Iterable[int]
 ) -> Iterator[_Block]:
-    """Yield the rows between successive edges."""
+    """Yield the blocks of rows between successive edges, which are row numbers."""
     for start, stop in pairwise(edges):
         rows = slice(start, stop)
         yield _Block(
@@ -65,6 +65,9 @@ class _OSELM(HiddenNodesMixin):
     }
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
+        """Learn the first `initial_batch` rows, then the others in blocks; `scale` is that of the
+        rows.
+        """
         self._start(X, T)
         edges = [0, self.initial_batch, X.shape[0]]
         for block in _blocks(X, T, scale, edges):
@@ -82,9 +85,15 @@ class _OSELM(HiddenNodesMixin):
         self._forget_first_block(n_nodes, n_outputs)
 
     def _forget_first_block(self, n_nodes: int, n_outputs: int) -> None:
+        """Set an empty first block: no row, but so many nodes and outputs."""
         self._first_block = (np.zeros((0, n_nodes)), np.zeros((0, n_outputs)))
 
     def _update(self, X: Rows, T: Array, scale: Array | None = None) -> None:
+        """Learn further rows: they extend the first block until it has `initial_batch` rows, or
+        they update P and beta.
+
+        With the start "ridge", the first block has the rows of the first call.
+        """
         n_rows = X.shape[0]
         if n_rows == 0:
             return
@@ -150,6 +159,7 @@ class _OSELM(HiddenNodesMixin):
             warnings.warn(message, LinAlgWarning, stacklevel=6)
 
     def _outputs(self, X: Rows) -> Array:
+        """Return h(x)' beta for every row, which is not finite after a divergence."""
         # The weights of a diverged model need not be finite.
         with np.errstate(all="ignore"):
             return super()._outputs(X)
@@ -239,6 +249,7 @@ class OSELMClassifier(WeightedClassifier, _OSELM):
     model_version = 2
 
     def _update(self, X: Rows, T: Array, scale: Array | None = None) -> None:
+        """Learn further rows; raise a ValueError for a `class_weight` in `partial_fit`."""
         if self.class_weight is not None and scale is None:
             expected = "expected None for partial_fit, which sees a part of the rows"
             raise ValueError(

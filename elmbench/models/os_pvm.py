@@ -97,6 +97,7 @@ class OSPVMClassifier(ProjectionClassifier):
     }
 
     def _fit(self, X: Rows, T: Array) -> None:
+        """Learn all rows chunk by chunk, then compute the hidden nodes and the output weights."""
         self._start(X, T)
         n_rows = X.shape[0]
         later_chunks = range(self.initial_batch, n_rows, self.batch_size)
@@ -119,6 +120,9 @@ class OSPVMClassifier(ProjectionClassifier):
         self.n_seen_ = 0
 
     def _update(self, X: Rows, T: Array) -> None:
+        """Learn further rows as one chunk, and compute the hidden nodes and the output weights of
+        all rows.
+        """
         self._learn(X, T)
         self._solve_nodes()
 

@@ -12,8 +12,9 @@ class SearchTasks:
     """The tasks of a search that the callbacks of `GridSearchCV` see: the fit, in it the search
     with one task for each candidate and fold, and the final fit.
 
-    `search` is an estimator with `set_callbacks`. A path evaluates a candidate by no fit of its
-    own, so its task begins and ends at once. Without callbacks, nothing is recorded for it.
+    `search` is an estimator with `set_callbacks`. Its fit and its search begin with the
+    constructor. A path evaluates a candidate by no fit of its own, so its task begins and ends at
+    once. Without callbacks, nothing is recorded for it.
     """
 
     def __init__(self, search: Any, X: Any, y: Any, *, n_evaluations: int) -> None:
@@ -31,9 +32,12 @@ class SearchTasks:
         self._evaluations.call_on_fit_task_begin(estimator=search)
         self._n_left = n_evaluations
 
-    def end_evaluation(self, number: int, train: Indices) -> None:
-        """Record the evaluation of a candidate on a fold, numbered fold by fold within each
-        candidate, with these training rows.
+    def report_evaluation(self, number: int, train: Indices) -> None:
+        """Report the evaluation of a candidate on a fold to the callbacks; the last one ends the
+        search.
+
+        `number` is that of the candidate times the number of folds plus that of the fold; `train`
+        are the training rows.
         """
         self._n_left -= 1
         if self._has_callbacks:
@@ -51,7 +55,9 @@ class SearchTasks:
 
     @contextmanager
     def refit(self, best: Any) -> Iterator[None]:
-        """Enclose the fit of the best candidate to all rows."""
+        """Return a context that reports the fit of the best candidate to all rows, which happens
+        inside of it.
+        """
         task = self._root.subcontext(task_name="refit-with-best-params")
         data = {"X": self._X, "y": self._y}
         search = self._search
@@ -61,5 +67,5 @@ class SearchTasks:
         task.call_on_fit_task_end(estimator=search, **data)
 
     def end(self) -> None:
-        """Record the end of the whole fit."""
+        """Report the end of the whole fit to the callbacks."""
         self._root.call_on_fit_task_end(estimator=self._search, X=self._X, y=self._y)

@@ -46,10 +46,11 @@ def all_outputs(
     n_candidates: int,
     method: str,
 ) -> tuple[list[list[Any]], Array]:
-    """Return the outputs of a method of the paths, for each fold a list by candidates, and the
-    seconds by candidates.
+    """Return the outputs of a method of the paths, such as "evaluate_grid", and the seconds.
 
-    The seconds have the shape (n_candidates, n_folds).
+    `outputs[fold][candidate]` are those for the test rows of the fold. The seconds have the shape
+    (n_candidates, n_folds); work for several candidates counts for the first. Each evaluation is
+    reported to `tasks`.
     """
     outputs: list[list[Any]] = [[None] * n_candidates for _ in folds]
     n_folds = len(folds)
@@ -57,7 +58,7 @@ def all_outputs(
     for grid in grids:
         candidates, fixed = _separate_params(grid)
         started = time.perf_counter()
-        for rows, targets, parts, numbers in _problems(grid, X, y, folds):
+        for rows, targets, parts, numbers in _fold_problems(grid, X, y, folds):
             problem = CandidateProblem(
                 factory=type(grid.model),
                 X=rows,
@@ -73,14 +74,14 @@ def all_outputs(
                 fit_times[candidate, fold] = time.perf_counter() - started
                 task_number = candidate * n_folds + fold
                 train, _ = folds[fold]
-                tasks.end_evaluation(task_number, train)
+                tasks.report_evaluation(task_number, train)
                 started = time.perf_counter()
     return outputs, fit_times
 
 
 def _separate_params(grid: PathGrid) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return the parameters that differ between the candidates, for each candidate, and the fixed
-    ones.
+    """Return the parameters that differ between the candidates, a dict for each candidate, and the
+    fixed ones.
 
     A random state of None becomes a number, so that it is the same for all candidates.
     """
@@ -104,8 +105,9 @@ def _separate_params(grid: PathGrid) -> tuple[list[dict[str, Any]], dict[str, An
 
 
 def path_grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[PathGrid]:
-    """Group the candidates by their parameters of other steps; return nothing if a candidate has no
-    path.
+    """Group the candidates by their parameters of other steps than the last one.
+
+    Return an empty list if a candidate has no path.
     """
     grids: dict[tuple[tuple[str, int], ...], PathGrid] = {}
     for number, params in enumerate(candidates):
@@ -136,7 +138,11 @@ def path_grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[PathGri
 def _split_params(
     estimator: Any, params: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the parameters of the last step, without its prefix, and all others."""
+    """Return the parameters of the last step of a pipeline, without its prefix, and all others.
+
+    All parameters of an estimator that is not a pipeline are its own, except for nested ones
+    (`a__b`).
+    """
     prefix = estimator.steps[-1][0] + "__" if isinstance(estimator, Pipeline) else ""
     inner = {}
     outer = {}
@@ -161,8 +167,10 @@ def _can_have_path(params: dict[str, Any]) -> bool:
 
 
 def split_last_step(estimator: Any) -> tuple[Pipeline | None, Any]:
-    """Return the steps before the last one, if any, and the last one; the estimator itself if it is
-    no pipeline.
+    """Return the steps before the last one, or None, and the last step.
+
+    An estimator that is not a pipeline, or a pipeline with `transform_input`, counts as the last
+    step.
     """
     if not isinstance(estimator, Pipeline) or getattr(
         estimator, "transform_input", None
@@ -173,11 +181,13 @@ def split_last_step(estimator: Any) -> tuple[Pipeline | None, Any]:
     ]
 
 
-def _problems(
+def _fold_problems(
     grid: PathGrid, X: Any, y: Any, folds: Folds
 ) -> Iterator[tuple[Any, NDArray[Any], Folds, Sequence[int]]]:
-    """Yield rows, targets, folds of them and the numbers of these; one fold at a time if other
-    steps are fitted.
+    """Yield rows, targets, folds of these rows and the numbers of these folds in `folds`.
+
+    Without other steps, that is one item with all folds. Otherwise, the other steps are fitted to
+    the training rows of each fold, and there is one item for each fold.
     """
     if grid.head is None:
         yield *_check_rows(grid.model, X, y), folds, range(len(folds))
@@ -204,7 +214,9 @@ def _problems(
 
 
 def _check_rows(model: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
-    """Return rows in double precision and targets, with the errors of `fit`."""
+    """Return validated rows, dense or CSR, in double precision, and targets; raise the errors of
+    `fit`.
+    """
     sparse = "csr" if get_tags(model).input_tags.sparse else False
     values = is_regressor(model)
     X, y = check_X_y(

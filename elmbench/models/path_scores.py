@@ -41,8 +41,11 @@ def path_results(
     """Return the results of scikit-learn's `_fit_and_score` in the order of the candidates, then of
     the folds.
 
+    Each is a dict with "fit_time", "score_time", "fit_error" (None) and "test_scores": a dict by
+    the names of `scorers`, or a number for a single scorer with an empty name.
     `outputs[fold][candidate]` are the outputs of `method` of a path for the test rows of the fold,
-    and `fit_times` the seconds of the fits, of shape (n_candidates, n_folds).
+    and `fit_times` the seconds of the fits, of shape (n_candidates, n_folds). `error_score` is that
+    of `GridSearchCV`.
     """
     started = time.perf_counter()
     values: list[dict[str, Array]] = []
@@ -97,7 +100,8 @@ def _break_ties(
     """Replace the scores of candidates with equally good means by scikit-learn's, whose round-off
     decides.
 
-    Arguments are lists by folds; a score of 0 or 1 has no round-off.
+    `true`, `outputs` and `scores` are lists by folds: true values, outputs by candidate, and arrays
+    of shape (n_candidates,), which are changed in place. A score of 0 or 1 has no round-off.
     """
     means = np.mean(scores, axis=0)
     best = np.nanmax(means, initial=-np.inf)
@@ -117,7 +121,9 @@ def _break_ties(
 
 
 def metric_of_scorer(scorer: Any) -> Metric | None:
-    """Return the registered metric that a scorer computes, apart from the sign."""
+    """Return the registered metric that a scorer computes, apart from the sign; None if there is
+    none.
+    """
     for metric in REGISTRY.values():
         reference: Any = get_scorer(metric.scorer) if metric.scorer else None
         if reference and _compute_the_same(
@@ -135,8 +141,10 @@ def _compute_the_same(one: ScorerParts, other: ScorerParts) -> bool:
 def _metric_values(
     metric: Metric, labels: Array, predicted: NDArray[Any]
 ) -> Array | None:
-    """Return a metric of p candidates at once; None if its formula does not take these
-    predictions.
+    """Return a metric of p candidates at once, of shape (p,); None if its formula does not take
+    these predictions.
+
+    `labels` are the true values, of shape (n,), and `predicted` labels or numbers of shape (p, n).
     """
     are_numbers = predicted.dtype.kind == "f"
     if metric.takes == "counts" and not are_numbers:
@@ -160,7 +168,9 @@ def _metric_values(
 def _count_metric_values(
     metric: Metric, labels: Array, predicted: NDArray[Any]
 ) -> Array | None:
-    """Return a metric of confusion counts of p candidates at once, or None as `_metric_values`."""
+    """Return a metric of confusion counts of p candidates at once, of shape (p,); None as in
+    `_metric_values`.
+    """
     all_labels = np.concatenate([labels, predicted.ravel()])
     classes = np.unique(all_labels)
     n_classes = len(classes)
@@ -179,8 +189,9 @@ def _count_metric_values(
 def _scores_of(
     path_scorer: PathScorer, y: Any, predicted: NDArray[Any], error_score: Any
 ) -> Array:
-    """Return the scores of p candidates, from predictions of shape (p, n) or (p, n, k), or decision
-    values (p, n).
+    """Return the scores of p candidates, of shape (p,), with the sign of the scorer.
+
+    `predicted` are predictions of shape (p, n) or (p, n, k), or decision values of shape (p, n).
     """
     metric = path_scorer.metric
     parts = scorer_parts(path_scorer.scorer)

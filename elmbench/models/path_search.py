@@ -194,7 +194,9 @@ class PathSearchCV(GridSearchCV):
         return True
 
     def _plan_paths(self, y: Any, options: dict[str, Any]) -> _PathPlan | None:
-        """Return the grids and scorers of a search by paths; None if one of them has no path."""
+        """Return the grids and scorers of a search by paths; None if a candidate or a scorer has no
+        path, or if the search needs something else than paths yield.
+        """
         if y is None or options.keys() - {"groups"} or self.return_train_score:
             return None
         candidates = list(ParameterGrid(self.param_grid))
@@ -227,8 +229,10 @@ class PathSearchCV(GridSearchCV):
     def _evaluate_paths(
         self, X: Any, y: Any, plan: _PathPlan
     ) -> _EvaluatedPaths | None:
-        """Return the results of all candidates on all folds; None if the fits must tell what is
-        wrong, or if a model would have a single class.
+        """Return the results of all candidates on all folds; None if separate fits are needed.
+
+        They are needed if a path fails, as they then raise or score the error, or if the training
+        rows of a fold are of one class.
         """
         try:
             # A splitter may yield masks or negative numbers.
@@ -295,7 +299,9 @@ class PathSearchCV(GridSearchCV):
                 self.best_score_ = means[self.best_index_]
 
     def _refit(self, X: Any, y: Any, tasks: SearchTasks) -> None:
-        """Fit the best candidate to all rows."""
+        """Fit the best candidate to all rows; set `best_estimator_`, `refit_time_` and
+        `feature_names_in_`.
+        """
         best = self._make_candidate(**self.best_params_)
         started = time.time()
         with tasks.refit(best):
@@ -313,7 +319,8 @@ class PathSearchCV(GridSearchCV):
         out: list[dict[str, Any]],
         metric: str,
     ) -> None:
-        """Replace the scores of the candidates that are best within round-off by those of fits.
+        """Replace the scores of the candidates that are best within round-off by those of fits, in
+        `out`.
 
         `out` are the results of `path_results`, and `metric` the name of the score that selects; it
         is empty if there is only one. Equally good values have no equal scores, unlike labels:
@@ -358,9 +365,9 @@ class PathSearchCV(GridSearchCV):
     def _select_scorers(
         self, scorers: dict[str, Any], grids: list[PathGrid], y: Any
     ) -> dict[str, PathScorer]:
-        """Return each scorer by name.
+        """Return a `PathScorer` for each scorer, by name.
 
-        The result is empty, with a warning, if a scorer needs anything else.
+        If one takes something that no path yields, the result is empty, with a warning.
         """
         _, model = split_last_step(self.estimator)
         labels = np.asarray(y)
@@ -430,9 +437,10 @@ def _fitted_model(model: Any, _: Any) -> Any:
 def _tied_candidates(
     results: list[dict[str, Any]], n_folds: int, metric: str
 ) -> Indices:
-    """Return the candidates whose mean score is the best one within round-off.
+    """Return the numbers of the candidates whose mean score is the best one within `TIED`.
 
-    `metric`: the name of the score that selects; empty if there is only one.
+    `results` are those of `path_results`. `metric`: the name of the score that selects; empty if
+    there is only one.
     """
     scores = []
     for result in results:

@@ -27,6 +27,7 @@ class StochasticClassifier(FamilyClassifier):
     random_state: int | np.random.RandomState | None = None
 
     def _fit(self, X: Rows, T: Array) -> None:
+        """Pass `n_epochs` times over the rows, in new random orders if `shuffle`."""
         random_state = check_random_state(self.random_state)
         self._start(X, T)
         self._count_rows(X.shape[0])
@@ -39,21 +40,25 @@ class StochasticClassifier(FamilyClassifier):
             self._pass(X, labels, order, epoch)
 
     def _start(self, X: Rows, T: Array) -> None:
+        """Set a state without rows."""
         self._state = self._new_state(X.shape[1], T.shape[1])
         self._sparse = sp.issparse(X)
         self._n_rows = 0
 
     def _update(self, X: Rows, T: Array) -> None:
+        """Learn further rows once, in their order."""
         self._count_rows(X.shape[0])
         self._pass(X, class_numbers(T), np.arange(X.shape[0]), 0)
 
     def _pass(self, X: Rows, labels: Numbers, order: Numbers, epoch: int) -> None:
-        """Learn the rows once, in the given order."""
+        """Learn the rows once, in the given order of row numbers; `epoch` is the number of the
+        pass.
+        """
         for block in layer_blocks(len(order)):
             self._state.extend(X[order[block]], labels[order[block]], self._ridge)
 
     def _count_rows(self, n_rows: int) -> None:
-        """Add to the number of rows, which the ridge lambda depends on."""
+        """Add to the number of rows, and set the ridge lambda = 1/(n C), which depends on it."""
         self._n_rows += n_rows
         self._ridge = 1.0 / (self._n_rows * float(self.C))
 
@@ -81,9 +86,11 @@ class HyperplaneClassifier(StochasticClassifier):
     fit_intercept: bool = True
 
     def _new_state(self, n_features: int, n_outputs: int) -> HyperplaneState:
+        """Return a state with one weight for each class; a single output stands for two classes."""
         return HyperplaneState(n_features, max(2, n_outputs), float(self.fit_intercept))
 
     def _count_rows(self, n_rows: int) -> None:
+        """Add to the number of rows, and set the ridge lambda, which is doubled for two classes."""
         super()._count_rows(n_rows)
         if self._state.n_classes == 2:
             self._ridge *= 2.0
@@ -110,8 +117,8 @@ class HyperplaneClassifier(StochasticClassifier):
         return positive - negative
 
     def _solution(self) -> tuple[Array, Array, np.ndarray]:
-        """Return the weights, their intercepts and the numbers of their classes, in ascending
-        order.
+        """Return the weights, of shape (size, n_features), their intercepts and the numbers of
+        their classes, in ascending order of the classes.
         """
         return self._state.solution(self._ridge)
 

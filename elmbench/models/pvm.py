@@ -33,11 +33,11 @@ from elmbench.numerics.projection import (
 def least_squares(
     inputs: Array, activation: str, T: Array, sizes: list[int]
 ) -> Iterator[tuple[int, Array, float]]:
-    """Yield the solutions on the outputs of the leading nodes, for inputs of shape (n, L); see
+    """Yield each number of leading nodes, their output weights and the condition; see
     `leading_solutions`.
 
-    Singular values up to n times the machine precision times the largest one count as zero, as in
-    MATLAB's pinv.
+    `inputs`, of shape (n, L), are those of the nodes. Singular values up to n times the machine
+    precision times the largest one count as zero, as in MATLAB's pinv.
     """
     H = ACTIVATIONS[activation](np.array(inputs, order="F"))
     return leading_solutions(H, T, sizes, len(inputs) * EPS)
@@ -98,18 +98,19 @@ class ProjectionClassifier(FamilyClassifier):
         )
 
     def _outputs(self, X: Rows) -> Array:
-        """Return g(W (x - mean) + b)' beta for every row."""
+        """Return g(W (x - mean) + b)' beta for every row, of shape (n, n_outputs)."""
         inputs = project_rows(X, self.mean_, self.weights_, self.biases_)
         activate = ACTIVATIONS[self._activation]
         return activate(inputs) @ self.beta_
 
 
 def centred_decomposition(X: Rows) -> tuple[Array, Spectrum, Array]:
-    """Return the mean of the rows, the spectrum of eq. (6) and the directions, at least those above
-    round-off.
+    """Return the mean of the rows, of shape (d,), the spectrum of eq. (6), and the directions as
+    rows.
 
-    Dense rows are decomposed at once. Sparse ones are decomposed as a stream of blocks, which is as
-    exact and needs only one dense block.
+    The directions are those of the spectrum, in its order, and for dense rows also those within
+    round-off. Dense rows are decomposed at once. Sparse ones are decomposed as a stream of blocks,
+    which is as exact and needs only one dense block.
     """
     n, d = X.shape
     if not sp.issparse(X):
@@ -205,6 +206,9 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
     """
 
     def _fit(self, X: Rows, T: Array) -> None:
+        """Set the mean and the hidden nodes from the directions of the rows, and solve for the
+        output weights.
+        """
         self.mean_, spectrum, directions = centred_decomposition(X)
         self.singular_values_ = spectrum.values
         nodes = self._node_spectrum(spectrum)
@@ -243,7 +247,7 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
 
 
 def _group_by_activation(models: Sequence[Any]) -> dict[str, list[int]]:
-    """Return the numbers of the models with each activation."""
+    """Return the numbers of the models with each activation, by its name."""
     groups: dict[str, list[int]] = {}
     for number, model in enumerate(models):
         members = groups.setdefault(model.activation, [])

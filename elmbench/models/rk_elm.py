@@ -64,6 +64,7 @@ class CentresMixin(PathMixin):
 
     @property
     def _size(self) -> int:
+        """The parameter with the number of centres."""
         return int(getattr(self, self._size_name))
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
@@ -87,6 +88,7 @@ class CentresMixin(PathMixin):
         self.condition_ = check_condition(self, system, EPS**2)
 
     def _outputs(self, X: Rows) -> Array:
+        """Return the outputs sum_i beta_i k(x, c_i), of shape (n, n_outputs)."""
         return self._kernel.product(X, self.centres_, self.beta_)
 
     @classmethod
@@ -105,8 +107,8 @@ class CentresMixin(PathMixin):
     def _fold_path(
         cls, grid: CandidateGrid, fold: int, models: dict[int, Any]
     ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Yield the outputs of models with the same centres, given by their numbers, on one
-        fold.
+        """Yield (candidate, fold, outputs) for models with the same centres, given by the numbers
+        of their candidates, on one fold.
         """
         train, test = grid.folds[fold]
         rows = grid.X[train]
@@ -134,7 +136,7 @@ class CentresMixin(PathMixin):
                 outputs.add(network, kernel_rows)
         for network in chain.from_iterable(networks):
             for group in network.groups:
-                values = outputs.of(group, fold)
+                values = outputs.test_outputs(group, fold)
                 for i in group:
                     yield i, fold, values
 
@@ -155,7 +157,11 @@ class _GroupOutputs:
         self._doubtful: set[int] = set()
 
     def add(self, network: "_SolvedNetwork", kernel_rows: Array) -> None:
-        """Add the outputs K beta of a network for a block of rows of the kernel."""
+        """Decode the outputs K beta of a network for the next block of test rows, and keep them.
+
+        `kernel_rows` is the kernel of these rows with all centres. A group with a label that
+        round-off may change is noted.
+        """
         n_ridges = network.n_ridges
         outputs = kernel_rows[:, : network.size] @ network.beta
         bounds = network.output_bounds(kernel_rows)
@@ -168,9 +174,9 @@ class _GroupOutputs:
             if not is_accepted:
                 self._doubtful.add(first)
 
-    def of(self, group: list[int], fold: int) -> NDArray[Any]:
-        """Return the outputs of a group for all test rows: those of a fit if round-off may change
-        a label.
+    def test_outputs(self, group: list[int], fold: int) -> NDArray[Any]:
+        """Return the outputs of a group for all test rows: those of a fit if round-off may change a
+        label.
         """
         first = group[0]
         if first in self._doubtful:
@@ -240,7 +246,8 @@ def _solve_networks(
 def _group_by_matrix(
     models: dict[int, Any], gammas: list[float], n_centres: int
 ) -> dict[tuple[int, int], dict[float, list[int]]]:
-    """Return the numbers of the models with the same matrix, by ridge.
+    """Return the numbers of the models with the same matrix and ridge, in a dict by matrix and a
+    dict by ridge.
 
     A matrix goes by the position of its `gamma` and its number of centres.
     """
@@ -288,6 +295,7 @@ class _RKELM(KernelMixin, CentresMixin):
         return kernel.select_rows(X, landmarks), factor
 
     def _centres_key(self) -> tuple[Hashable, ...]:
+        """Return the key of the mixin, extended by the kernel without `gamma` and by `widths`."""
         return (
             *super()._centres_key(),
             self._make_kernel().with_gamma(1.0).key,

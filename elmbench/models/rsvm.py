@@ -210,6 +210,7 @@ class _RSVM:
             )
 
     def _outputs(self, X: Rows) -> Array:
+        """Return the outputs sum_j u_j k(x, c_j) + b, of shape (n, n_outputs)."""
         return self._kernel.product(X, self.landmarks_, self.beta_) + self.intercept_
 
 

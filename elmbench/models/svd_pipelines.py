@@ -137,7 +137,11 @@ def _pipeline(
     random_state: int | None = None,
     **params: Any,
 ) -> Pipeline:
-    """Return the pipeline of a class of models."""
+    """Return an unfitted pipeline: singular features, and a model of the class `model` with
+    `params`.
+
+    Both steps have the same `random_state`.
+    """
     return make_pipeline(
         SingularFeatures(n_components=n_components, random_state=random_state),
         model(random_state=random_state, **params),

@@ -151,7 +151,9 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
 def _group_path(
     grid: CandidateGrid, fold: int, members: list[tuple[int, SVMClassifier]]
 ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-    """Yield the outputs of models that differ in C, given with their numbers, on one fold."""
+    """Yield (candidate, fold, outputs) for models that differ in C, given with the numbers of their
+    candidates, on one fold.
+    """
     train, test = grid.folds[fold]
     rows = grid.X[train]
     probes = grid.X[test]
@@ -177,8 +179,10 @@ def _group_path(
 
 
 def _outputs_of(machine: SVMClassifier, method: str, probes: Any) -> NDArray[Any]:
-    """Return the outputs of a method; a decision value of zero becomes the least positive number,
-    because `predict` takes the second class there.
+    """Return the outputs of a method of a fitted machine, such as "decision_function".
+
+    A decision value of zero becomes the least positive number, because `predict` takes the second
+    class there.
     """
     output_of = getattr(machine, method)
     outputs: NDArray[Any] = output_of(probes)

@@ -113,7 +113,9 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
     class_weight: str | Mapping[Any, float] | None = "balanced"
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
-        """Draw the nodes and solve for their output weights, with the row weights `scale`."""
+        """Draw the nodes and solve for their output weights; `scale` holds the square roots of the
+        weights of rows.
+        """
         n_features = X.shape[1]
         self._draw_nodes(n_features)
         H = self._hidden(X)
@@ -125,6 +127,7 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
 
     @staticmethod
     def _balanced_weights(sizes: Array) -> Array:
+        """Return the inverse of the size of each class."""
         return 1.0 / sizes
 
     @classmethod

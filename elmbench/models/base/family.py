@@ -108,8 +108,10 @@ _CONSTRAINTS: dict[str, list[Any]] = {
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 def estimator(cls: type[_Class]) -> type[_Class]:
-    """Give a class a constructor with its annotated attributes as keyword-only parameters, and
-    their constraints.
+    """Give a class a keyword-only constructor whose parameters are its annotated attributes.
+
+    The class also gets the constraints of these parameters, as `_parameter_constraints`: those of
+    `_CONSTRAINTS`, of its bases and its own.
     """
     cls = dataclass(kw_only=True, eq=False, repr=False)(cls)
     names = [parameter.name for parameter in fields(cls)]  # type: ignore[arg-type]
@@ -177,8 +179,10 @@ def decode_classes(outputs: Array, classes: NDArray[Any]) -> NDArray[Any]:
 
 
 def named_gamma(gamma: str, X: Rows, weights: Array | None = None) -> float:
-    """Return 1 / (n_features * variance of all entries) for "scale" and 1 / n_features for "auto",
-    as scikit-learn.
+    """Return the number that "scale" or "auto" stands for: 1 / (n_features * variance of all
+    entries) or 1 / n_features, as in scikit-learn.
+
+    `weights`, of shape (n,), count in the variance. "scale" is 1 if all entries are equal.
     """
     n_features = X.shape[1]
     if gamma == "auto":
@@ -222,7 +226,12 @@ class FamilyModel(BaseEstimator):
     def _validate_rows(
         self, *data: ArrayLike, reset: bool = True, **options: Any
     ) -> Any:
-        """Return `X` in double precision, and `y` if given, from scikit-learn's `validate_data`."""
+        """Return `X` in double precision, or `X` and `y` if both are given, from scikit-learn's
+        `validate_data`.
+
+        With `reset`, `n_features_in_` and the number of a named `gamma` are set; without it, `X`
+        must have as many features as in `fit`. A ValueError is raised for entries above `LARGEST`.
+        """
         formats = getattr(self, "_accept_sparse", True) and "csr"
         result = validate_data(
             self, *data, reset=reset, accept_sparse=formats, dtype=np.float64, **options
@@ -238,8 +247,8 @@ _REPORTED = ("C", "gamma", "kernel", "n_hidden", "n_landmarks", "budget")
 
 
 def check_condition(model: Any, system: RidgeSystem, tolerance: float = EPS) -> float:
-    """Return the condition of a system that `_fit` of a model solves, with a `LinAlgWarning` if it
-    is singular.
+    """Return the condition of a system that `_fit` of a model has solved; warn (`LinAlgWarning`) if
+    it is singular.
 
     `tolerance` is the share of the largest eigenvalue up to which a ridge is lost.
     """
@@ -267,8 +276,8 @@ class FamilyClassifier(ClassifierMixin, FamilyModel):
 
     @staticmethod
     def _code_targets(y: NDArray[Any]) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
-        """Return the targets of training labels, and the function from a fitted model's outputs to
-        its predictions.
+        """Return the targets of labels, as `encode_classes`, and the function that decodes outputs
+        of shape (n, k) to labels.
         """
         classes = np.unique(y)
         return encode_classes(y, classes), lambda outputs: decode_classes(
@@ -366,8 +375,8 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, FamilyModel):
 
     @staticmethod
     def _code_targets(y: NDArray[Any]) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
-        """Return training values in columns, and the function from a fitted model's outputs to its
-        predictions.
+        """Return training values in columns, and the function that gives outputs of shape (n, k)
+        the number of dimensions of `y`.
         """
         targets = np.asarray(y, dtype=np.float64)
         if targets.ndim == 1:
@@ -377,7 +386,10 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, FamilyModel):
     def _rows_and_columns(
         self, X: ArrayLike, y: ArrayLike, reset: bool = True
     ) -> tuple[Rows, Array]:
-        """Return validated rows, and target values in columns."""
+        """Return validated rows, and target values in columns, of shape (n, n_targets).
+
+        With `reset`, the form of the targets is stored for `predict` and later calls.
+        """
         rows, values = self._validate_rows(
             X, y, reset=reset, multi_output=True, y_numeric=True
         )

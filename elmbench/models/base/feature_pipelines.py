@@ -45,7 +45,7 @@ class FeaturePipelines(PathFactory):
                 models: dict[str, Any] = {}
                 for number in group:
                     _, model = pipelines[number]
-                    content = _content(model, n_rows)
+                    content = _content_key(model, n_rows)
                     contents[number] = content
                     models[content] = model
                 distinct_models = list(models.values())
@@ -66,19 +66,23 @@ class FeaturePipelines(PathFactory):
 
 
 def _group_by_features(pipelines: list[Pipeline], n_rows: int) -> list[list[int]]:
-    """Return the numbers of the pipelines, in groups that learn the same features of so many
+    """Return the numbers of the pipelines, in groups that learn the same features of `n_rows`
     rows.
     """
     groups: dict[str, list[int]] = {}
     for number, (features, _) in enumerate(pipelines):
-        content = _content(features, n_rows)
+        content = _content_key(features, n_rows)
         group = groups.setdefault(content, [])
         group.append(number)
     return list(groups.values())
 
 
-def _content(step: Any, n_rows: int) -> str:
-    """Return the parameters of a step, equal for steps that learn the same of so many rows."""
+def _content_key(step: Any, n_rows: int) -> str:
+    """Return the parameters of a step as a text, equal for steps that learn the same of `n_rows`
+    rows.
+
+    More landmarks than rows count as that many.
+    """
     params = step.get_params()
     if isinstance(step, Nystroem):
         params["n_components"] = min(params["n_components"], n_rows)
@@ -86,5 +90,5 @@ def _content(step: Any, n_rows: int) -> str:
 
 
 def _count(solver: str | None) -> Counter[str]:
-    """Return a single use of a solver, or none without a solver."""
+    """Return a counter with one use of a solver; empty for None."""
     return Counter() if solver is None else Counter([solver])

@@ -110,7 +110,10 @@ class _KernelGroup:
 def _group_candidates(
     grid: CandidateGrid, train: Indices, kernels: Mapping[int, Kernel]
 ) -> list[_KernelGroup]:
-    """Return the candidates, given by their numbers and kernels, in groups with the same matrix."""
+    """Return candidates in groups with the same kernel and the same weights of the rows `train`.
+
+    `kernels` holds the kernel of each of these candidates, by its number.
+    """
     labels = grid.y[train]
     groups: dict[Any, _KernelGroup] = {}
     for i, kernel in kernels.items():
@@ -133,7 +136,11 @@ def _group_candidates(
 def _low_rank_path(
     grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bool
 ) -> Generator[tuple[int, int, NDArray[Any]], None, set[int]]:
-    """Yield the outputs of the candidates with a factor of few columns; return their numbers."""
+    """Yield (candidate, fold, outputs) for the candidates whose kernel has a factor of few columns.
+
+    The generator returns the numbers of these candidates. `kernels` holds the Gaussian kernel of
+    each candidate that may be among them, by its number.
+    """
     n_rows = grid.X.shape[0]
     max_rank = int(MAX_SHARE * n_rows)
     with_factor: set[int] = set()
@@ -153,7 +160,11 @@ def _low_rank_path(
 def _factor_path(
     grid: CandidateGrid, L: Array, kernels: Mapping[int, Kernel], centred: bool
 ) -> Outputs:
-    """Yield the outputs of the candidates whose kernel matrix is L L'."""
+    """Yield (candidate, fold, outputs) for the candidates in `kernels`, whose kernel matrix is L
+    L'.
+
+    `L` has a row for each row of the grid. Ridges within round-off are left to fits.
+    """
     for fold, (train, test) in enumerate(grid.folds):
         T, decode = grid.encode(train)
         k = T.shape[1]
@@ -190,10 +201,11 @@ def _factor_outputs(
 ) -> Array:
     """Return M_test (M'S^2 M + r I)^-1 M'S^2 T for all ridges r and the scale S of the rows.
 
-    It is K_test S (S K S + r I)^-1 S T for K = M M'. With an intercept, the weighted means are
-    subtracted from M and T. One reduction serves all ridges, which are larger than round-off: the
-    entries of M'S^2 M are graded, so `RidgeSystem` would drop directions that a fit, which factors
-    S K S, does not.
+    The result is of shape (n_test, p * k), the k columns of the first ridge first. It is K_test S
+    (S K S + r I)^-1 S T for K = M M'. With an intercept, the weighted means are subtracted from M
+    and T, and that of T is added to the result. One reduction serves all ridges, which are larger
+    than round-off: the entries of M'S^2 M are graded, so `RidgeSystem` would drop directions that a
+    fit, which factors S K S, does not.
     """
     means = np.zeros(T.shape[1])
     if centred:
@@ -270,15 +282,19 @@ class _SeparateFold:
     solvers: Counter[str]
 
     def solve(self, group: _KernelGroup) -> tuple[Array, Array]:
-        """Return the outputs for the test rows, (n_test, p * k), and bounds of the residuals, for
-        all ridges of a group; a linear kernel is solved in the features where a fit is.
+        """Return the outputs for the test rows, of shape (n_test, p * k), and bounds of the
+        residuals, (p,), for the p ridges of a group.
+
+        A linear kernel is solved in the features if a fit is; its bounds are zero.
         """
         if solves_in_features(group.kernel, self.X):
             return self._solve_in_features(group)
         return self._solve_matrix(group)
 
     def _solve_in_features(self, group: _KernelGroup) -> tuple[Array, Array]:
-        """Return X_test w + b for the weights w of the features, without residuals."""
+        """Return X_test w + b for the weights w of the features, and zeros for the bounds of the
+        residuals.
+        """
         ridges = group.ridges
         n_ridges = len(ridges)
         system = FeatureSystem(
@@ -294,7 +310,9 @@ class _SeparateFold:
         return products + intercepts, no_residuals
 
     def _solve_matrix(self, group: _KernelGroup) -> tuple[Array, Array]:
-        """Return K_test beta + b for the coefficients beta of the training rows."""
+        """Return K_test beta + b for the coefficients beta of the training rows, and bounds of the
+        residuals.
+        """
         kernel = group.kernel
         ridges = group.ridges
         K = self._kernel_matrix(kernel)
@@ -324,6 +342,7 @@ class _SeparateFold:
 
     @cached_property
     def _memory(self) -> Array:
+        """Memory for a kernel matrix of the training rows."""
         n = len(self.T)
         return np.empty((n, n), order="F")
 
@@ -429,8 +448,8 @@ class _FoldProblem:
     centred: bool
 
     def solve(self, ridges: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Return the outputs for the test rows, (n_test, p * k), and for each ridge False if a fit
-        is needed.
+        """Return the outputs for the test rows, of shape (n_test, p * k), and a mask of the p
+        ridges: False if a fit is needed.
 
         Systems are factored if the errors of an iteration are too large. Fits decide ties.
         """
@@ -471,8 +490,10 @@ class _FoldProblem:
     def _outputs(
         self, system: KernelSystem, Z: Array, errors: Array, ridges: Array
     ) -> tuple[Array, NDArray[np.bool_]]:
-        """Return the outputs, (n_test, p * k), and for each ridge, True if they are accurate
-        enough.
+        """Return the outputs, of shape (n_test, p * k), and a mask of the p ridges: True if their
+        outputs are accurate enough.
+
+        `Z` and `errors` are those of `fold_solutions`.
         """
         grid = self.fold.grid
         intercepts, beta = system.coefficients(Z)
@@ -507,7 +528,9 @@ class _FoldProblem:
         return bounds
 
     def _test_product(self, weights: Array) -> Array:
-        """Return the product of the kernel between test and training rows with some weights."""
+        """Return the kernel between test and training rows times `weights`, (n_train, m), of shape
+        (n_test, m).
+        """
         view = self.fold.view
         if view.test is not None:
             return view.product(self.shared, weights)

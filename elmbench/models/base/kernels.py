@@ -26,6 +26,7 @@ class KernelMixin(BaseEstimator):
 
     @property
     def _accept_sparse(self) -> bool:
+        """True if the kernel takes sparse rows."""
         return takes_sparse_rows(self.kernel)
 
     def _has_kernel(self, *names: str) -> bool:
@@ -39,6 +40,7 @@ class KernelMixin(BaseEstimator):
         return tags
 
     def _make_kernel(self) -> Kernel:
+        """Return the kernel with its parameters and the number of a named `gamma`."""
         return Kernel(
             name=self.kernel,
             gamma=numeric_gamma(self),

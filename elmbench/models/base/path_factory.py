@@ -32,7 +32,10 @@ class PathFactory(ABC):
 
     @abstractmethod
     def outputs(self, method: str, problem: CandidateProblem) -> Iterator[Evaluated]:
-        """Yield the outputs of a method of every candidate on every fold."""
+        """Yield the outputs of every candidate on every fold, in any order.
+
+        `method` is that of a fitted estimator, "predict" or "decision_function".
+        """
 
     def _evaluate(
         self,

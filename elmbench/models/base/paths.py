@@ -52,8 +52,8 @@ class CandidateGrid:
         return self.output != "project" and is_classifier(self.models[0])
 
     def encode(self, train: Indices) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
-        """Return the targets of training rows, and the function that decodes real outputs, of shape
-        (n, k).
+        """Return the targets of training rows, of shape (n_train, k), and the function that decodes
+        real outputs of shape (n, k) to those of the method `output`.
         """
         family = type(self.models[0])
         targets = self.y[train]
@@ -184,7 +184,11 @@ class PathMixin:
     @classmethod
     @abstractmethod
     def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Yield (candidate, fold, outputs) in any order."""
+        """Yield (candidate, fold, outputs) in any order; candidates and folds are given by their
+        numbers.
+
+        `outputs` are those of the grid's method `output` for the test rows.
+        """
 
     @classmethod
     def _valid_models(

@@ -73,8 +73,8 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Fit the sigmoids to decision values of classifiers for rows that these did not learn."""
         all_rows = []
         all_scores = []
-        for model, test in self._parts(X, y, weights, folds):
-            scores = self._scores(model, _rows(X, test))
+        for model, test in self._fitted_parts(X, y, weights, folds):
+            scores = self._scores(model, _select_rows(X, test))
             all_rows.append(test)
             all_scores.append(scores)
         rows = np.concatenate(all_rows)
@@ -97,11 +97,14 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Return the decision values of the classifier."""
         return self.estimator_.decision_function(X)
 
-    def _parts(
+    def _fitted_parts(
         self, X: Any, y: NDArray[Any], weights: Any, folds: Iterable[tuple[Any, Any]]
     ) -> Iterator[tuple[Any, Any]]:
-        """Yield a fitted classifier and the test rows of each fold; all rows and the final
-        classifier if no training part has all classes.
+        """Yield a classifier that is fitted to the training part of each fold, and the test rows of
+        the fold.
+
+        Folds whose training part lacks a class are left out. If all do, yield the final classifier
+        and all rows.
         """
         n_parts = 0
         for train, test in folds:
@@ -111,7 +114,10 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             part_weights = None if weights is None else np.asarray(weights)[train]
             yield (
                 fit_model(
-                    clone(self.estimator), _rows(X, train), y[train], part_weights
+                    clone(self.estimator),
+                    _select_rows(X, train),
+                    y[train],
+                    part_weights,
                 ),
                 test,
             )
@@ -132,7 +138,7 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return scores[:, 1] if has_two_classes else scores
 
 
-def _rows(X: Any, rows: NDArray[np.intp]) -> Any:
+def _select_rows(X: Any, rows: NDArray[np.intp]) -> Any:
     """Return some rows of an array, a sparse matrix or a data frame."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 

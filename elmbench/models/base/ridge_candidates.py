@@ -42,13 +42,13 @@ class RidgeModels(PathFactory):
 def model_outputs(
     models: Sequence[Any], method: str, X: Rows, y: NDArray[Any], probes: Rows
 ) -> list[NDArray[Any]]:
-    """Return the outputs of each of some models that are fitted to the same rows.
+    """Fit some models to the same rows; return the outputs of each for the test rows `probes`.
 
     `method`: "predict" or "decision_function". Ridge models of dense rows share a fit if that is
-    faster.
+    faster; they stay unfitted.
     """
     if _are_ridge_models(models) and not sp.issparse(X):
-        targets, decode = _coded(models[0], method, y)
+        targets, decode = _code_targets(models[0], method, y)
         n_targets = targets.shape[1]
         if _sharing_pays(X, n_models=len(models), n_targets=n_targets):
             parts = _ridge_outputs(models, X, targets, probes)
@@ -75,10 +75,12 @@ def _are_ridge_models(models: Sequence[Any]) -> bool:
     return True
 
 
-def _coded(
+def _code_targets(
     model: Any, method: str, y: NDArray[Any]
 ) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
-    """Return targets as columns, and the function that decodes outputs of their shape."""
+    """Return targets in columns, and the function that decodes outputs of their shape as `method`
+    returns them.
+    """
     if isinstance(model, Ridge):
         columns = y.reshape(len(y), -1)
         return columns, _first_column if y.ndim == 1 else np.asarray

@@ -12,7 +12,7 @@ from elmbench.models.protocols import Evaluated
 
 
 class SharedFits(PathFactory):
-    """A factory of estimators, of which several candidates may learn the same of few rows.
+    """A factory of estimators; candidates that learn the same of few rows share a fit.
 
     Attributes
     ----------

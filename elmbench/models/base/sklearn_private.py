@@ -100,7 +100,7 @@ def scorer_parts(scorer: Any) -> ScorerParts:
 
 
 def scorers_by_name(scorer: Any) -> Any:
-    """Return the dict of scorers within one for several metrics, or a single scorer itself."""
+    """Return the dict of scorers by name if a scorer holds several, or else the scorer itself."""
     return getattr(scorer, "_scorers", scorer)
 
 

@@ -27,7 +27,9 @@ from elmbench.numerics.arrays import Array, Rows
 
 
 def weight_key(model: Any) -> Hashable:
-    """Return a key of the class weights of a model."""
+    """Return a key of the class weights of a model: None without, "balanced", or a tuple for a
+    dictionary.
+    """
     weight = getattr(model, "class_weight", None)
     return (
         tuple(sorted(map(repr, weight.items())))
@@ -39,7 +41,10 @@ def weight_key(model: Any) -> Hashable:
 def _select_weighted(
     model: FamilyModel, X: Rows, y: NDArray[Any], sample_weight: ArrayLike | None
 ) -> tuple[Rows, NDArray[Any], Array | None]:
-    """Return the rows with a weight above zero, and their weights; a kernel matrix keeps all of its
+    """Return the rows with a weight above zero, their `y` and their weights, which are None if none
+    are given.
+
+    A kernel matrix keeps all of its rows. A named `gamma` of the model is set from the weighted
     rows.
     """
     if sample_weight is None:
@@ -107,14 +112,19 @@ class WeightedClassifier(RowWeightedClassifier):
     def _scale(
         self, labels: NDArray[Any], weights: Array | None = None
     ) -> Array | None:
+        """Return the square roots of the weights of rows times those of their classes, of shape
+        (n,); None if there are neither.
+        """
         if self.class_weight is None:
             return None if weights is None else np.sqrt(weights)
         by_class = self._class_weights(labels, weights)
         return np.asarray(np.sqrt(by_class if weights is None else by_class * weights))
 
     def _class_weights(self, labels: NDArray[Any], weights: Array | None) -> Array:
-        """Return the weight of each row's class. `weights`, those of the rows, count in the sizes
-        of classes.
+        """Return the weight of each row's class, of shape (n,).
+
+        `weights`, those of the rows, count in the sizes of classes. A ValueError is raised if a
+        dictionary lacks one of the classes and names a label that no row has.
         """
         classes, positions = np.unique(labels, return_inverse=True)
         if isinstance(self.class_weight, Mapping):

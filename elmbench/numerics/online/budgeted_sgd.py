@@ -115,7 +115,8 @@ class BudgetedCounters(NamedTuple):
 
 
 def least_weight(m: int, support: SupportVectors) -> int:
-    """Return the support vector with the shortest vector of weights.
+    """Return the number of the support vector with the shortest vector of weights, of the leading
+    `m`.
 
     The oldest of equal ones is taken, see `TIED`.
     """
@@ -238,9 +239,11 @@ def best_merge(pair: Pair) -> tuple[float, float]:
 def best_partner(
     a: int, m: int, gamma: float, support: SupportVectors
 ) -> tuple[int, float]:
-    """Return the support vector with which merging `a` loses least, and the h of `best_merge`.
+    """Return the number of the support vector with which merging `a` loses least, and the h of
+    `best_merge`.
 
-    The first of equal ones is taken, see `TIED`.
+    `m` support vectors are in use. The first of equal ones is taken, see `TIED`; -1 if `a` is the
+    only one.
     """
     # Wang et al. (2012), section 5.2: the loss is |w_a f_a + w_b f_b|^2 minus the squared length of
     # the projection, summed over the outputs.
@@ -263,7 +266,9 @@ def best_partner(
 
 
 def write_distances(s: int, distances: Array, matrix: Array) -> None:
-    """Write the squared distances of support vector `s` from the first ones to their matrix."""
+    """Write the squared distances of support vector `s` from the leading ones to its row and column
+    of `matrix`.
+    """
     m = len(distances)
     matrix[s, :m] = distances
     matrix[:m, s] = distances
@@ -271,7 +276,10 @@ def write_distances(s: int, distances: Array, matrix: Array) -> None:
 
 
 def merge_weights(a: int, b: int, h: float, exponent: float, weights: Array) -> None:
-    """Write the weights of the merged support vector over those of `b`."""
+    """Replace the weights of `b` by those of the merged support vector; `a` keeps its own.
+
+    `h` is that of `best_merge`, and `exponent` the logarithm of the kernel between a and b.
+    """
     # Wang et al. (2012), section 5.2: the projection of w_a f_a + w_b f_b onto f_z has the weights
     # w_a k(a, z) + w_b k(b, z).
     to_a, to_b = kernels_with_merged(h, exponent)
@@ -279,7 +287,11 @@ def merge_weights(a: int, b: int, h: float, exponent: float, weights: Array) -> 
 
 
 def merge_points(a: int, b: int, h: float, m: int, support: SupportVectors) -> None:
-    """Replace support vector `b` by z = h x_a + (1 - h) x_b, with its norm and distances."""
+    """Replace support vector `b` by z = h x_a + (1 - h) x_b, with its norm and its distances from
+    the leading `m`.
+
+    Support vector `a` stays as it is.
+    """
     # |z - s|^2 = h |a - s|^2 + (1 - h) |b - s|^2 - h (1 - h) |a - b|^2, and |z|^2 likewise.
     columns = support.columns
     norms = support.norms
@@ -295,7 +307,11 @@ def merge_points(a: int, b: int, h: float, m: int, support: SupportVectors) -> N
 
 
 def merge_with_partner(a: int, m: int, gamma: float, support: SupportVectors) -> int:
-    """Merge support vector `a` with its best partner; return the partner, which becomes both."""
+    """Merge support vector `a` with its best partner b, and return b.
+
+    Slot b then holds the merged vector with its weights, norm and distances. Slot a is unchanged:
+    the caller removes it. `m` support vectors are in use, two or more.
+    """
     b, h = best_partner(a, m, gamma, support)
     exponent = -gamma * support.distances[a, b]
     merge_weights(a, b, h, exponent, support.weights)
@@ -304,7 +320,7 @@ def merge_with_partner(a: int, m: int, gamma: float, support: SupportVectors) ->
 
 
 def remove_vector(a: int, m: int, support: SupportVectors) -> None:
-    """Remove support vector `a` and move the last one to its position."""
+    """Remove support vector `a` of the leading `m`, and move the last of these to its position."""
     last = m - 1
     support.norms[a] = support.norms[last]
     support.born[a] = support.born[last]
@@ -318,7 +334,11 @@ def remove_vector(a: int, m: int, support: SupportVectors) -> None:
 def shrink_to_budget(
     m: int, step: int, settings: BudgetedSettings, support: SupportVectors
 ) -> None:
-    """Merge the support vector with the least weight with another one, or remove it."""
+    """Merge the support vector with the least weight with its best partner, or remove it.
+
+    Of `m` support vectors, the leading m - 1 are then in use. A merged one counts as born at
+    `step`.
+    """
     # Wang et al. (2012), Algorithm 1, lines of the budget maintenance.
     lightest = least_weight(m, support)
     if settings.merges:
@@ -328,7 +348,7 @@ def shrink_to_budget(
 
 
 def distance_row(row: SparseRow, m: int, support: SupportVectors, out: Array) -> None:
-    """Write the squared distances between a row and the support vectors to `out`."""
+    """Write the squared distances between a row and the leading `m` support vectors to `out`."""
     # The sum of (x_f - s_f)^2 over the features of the row, and |s|^2 over those that it lacks.
     columns = support.columns
     inside = np.zeros(m)
@@ -361,7 +381,10 @@ def rival(label: int, scores: Array) -> int:
 
 
 def margin_of(label: int, opponent: int, scores: Array) -> float:
-    """Return the score of a class less that of its opponent, or the signed single score."""
+    """Return the score of a class less that of its opponent.
+
+    For a single output, `opponent` is -1: return its score with the sign of the class, 0 or 1.
+    """
     if opponent >= 0:
         return scores[label] - scores[opponent]
     if label == 1:
@@ -380,7 +403,10 @@ def find_equal(m: int, distances: Array) -> int:
 def append_vector(
     row: SparseRow, m: int, distances: Array, support: SupportVectors
 ) -> None:
-    """Append a row as support vector `m`, without weight, at some distances from the others."""
+    """Append a row as support vector `m`, with zero weights.
+
+    `distances` are its squared distances from the leading `m`. The caller sets `born`.
+    """
     features = row.features
     values = row.values
     n_features = len(features)
@@ -392,7 +418,11 @@ def append_vector(
 
 
 def add_weight(slot: int, label: int, opponent: int, weights: Array) -> None:
-    """Add the step of a row that violates the margin to the weights of its support vector."""
+    """Add the step of a row that violates its margin to the weights of support vector `slot`, in
+    place.
+
+    `opponent` is the result of `rival`: -1 for a single output.
+    """
     # The subgradient of the loss of Crammer and Singer, or of the hinge loss for a single output.
     if opponent >= 0:
         weights[label, slot] += 1.0
@@ -515,7 +545,9 @@ class BudgetedState:
             self.size = counters.size
 
     def solution(self, ridge: float) -> Array:
-        """Return the weights of the support vectors, of shape (size, n_outputs)."""
+        """Return the weights of the support vectors, of shape (size, n_outputs), for the lambda
+        `ridge`.
+        """
         return self.support.weights[:, : self.size].T / (ridge * max(1, self.step))
 
     def vectors(self) -> Array:
@@ -523,7 +555,9 @@ class BudgetedState:
         return np.ascontiguousarray(self.support.columns[:, : self.size].T)
 
     def _reserve(self) -> None:
-        """Make room for one more support vector."""
+        """Enlarge the arrays if they have no room for one more support vector, up to one beyond the
+        budget.
+        """
         support = self.support
         if self.size < len(support.norms):
             return

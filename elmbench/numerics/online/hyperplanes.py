@@ -125,7 +125,7 @@ class ChosenWeights(NamedTuple):
 
 
 def add_row(sign: float, row: SparseRow, constant: float, column: Array) -> None:
-    """Add a row with its intercept, times `sign`, to a weight."""
+    """Add a row with the constant feature, times `sign`, to the weight `column`, in place."""
     for p in range(len(row.features)):
         column[row.features[p]] += sign * row.values[p]
     column[len(column) - 1] += sign * constant
@@ -134,7 +134,10 @@ def add_row(sign: float, row: SparseRow, constant: float, column: Array) -> None
 def write_scores(
     row: SparseRow, m: int, constant: float, columns: Array, scores: Array
 ) -> None:
-    """Write the output of each of `m` weights for a row to `scores`."""
+    """Write the output of each of the leading `m` weights for a row to `scores`.
+
+    The outputs are times the ridge and the number of steps, as the columns are.
+    """
     last = len(columns) - 1
     intercepts = columns[last]
     for s in range(m):
@@ -255,6 +258,7 @@ class HyperplaneState:
     counts: Numbers = field(init=False)
 
     def __post_init__(self) -> None:
+        """Give each class one weight of zero, with the number of the class as its name."""
         n_classes = self.n_classes
         n_rows = self.n_features + 1
         # One weight of zero for each class, with the number of the class as its name.
@@ -355,9 +359,10 @@ class HyperplaneState:
         return outputs
 
     def solution(self, ridge: float) -> tuple[Array, Array, Numbers]:
-        """Return the weights, their intercepts and their classes, in the order of the classes.
+        """Return the weights, of shape (size, n_features), their intercepts and the numbers of
+        their classes, both of shape (size,).
 
-        The weights are of shape (size, n_features).
+        They are in the order of the classes. `ridge` is lambda.
         """
         owners = self.owners[: self.size]
         order = np.argsort(owners, kind="stable")

@@ -63,7 +63,11 @@ def kernel_row(
 
 
 def self_kernel(number: float, gram: Array) -> float:
-    """Return the kernel of a point with itself, which is 1 for the Gaussian kernel."""
+    """Return the kernel of a row with itself: a diagonal entry of `gram`, or 1 for the Gaussian
+    kernel.
+
+    `number` is the only feature of the row; the Gaussian kernel ignores it.
+    """
     return gram[int(number), int(number)] if len(gram) > 0 else 1.0
 
 
@@ -190,8 +194,8 @@ def worst_residual(
 ) -> float:
     """Return the larger residual in equation `j`: of the inverse, and of the weights.
 
-    `k` is row j of K + I/C. The residual of the inverse is Q k - e_j; that of the weights is
-    relative to the largest target.
+    `vectors` have k, row j of K + I/C, and z = Q k, from which this call subtracts e_j. The
+    residual of the inverse is Q k - e_j; that of the weights is relative to the largest target.
     """
     # Q k - e_j.
     z = vectors.z
@@ -213,7 +217,11 @@ def worst_residual(
 def output_errors(
     values: Array, m: int, weights: Array, vectors: InverseVectors
 ) -> None:
-    """Write the errors of all outputs at a row with some targets."""
+    """Write the errors of all outputs at a row, `values` less k'a, to `vectors.errors`.
+
+    `values` are the targets of the row; `vectors.k` is its kernel with the leading `m` dictionary
+    rows.
+    """
     # Table I, line 8: e = t - k'a.
     for o in range(len(weights)):
         output = inner(vectors.k, weights[o], m)
@@ -223,9 +231,11 @@ def output_errors(
 def least_significant(
     m: int, r: float, arrays: InverseArrays, vectors: InverseVectors
 ) -> int:
-    """Return the dictionary row whose removal costs least; `m` stands for the new row.
+    """Return the number of the dictionary row whose removal costs least; `m` stands for the new
+    row.
 
-    The first of equal ones is taken; the new row is the last.
+    `r` is that of the new row, line 6 of Table I. The first of equal ones is taken; the new row is
+    the last.
     """
     # Van Vaerenbergh et al. (2010): the cost is |a_i| / Q_ii after the new row was added, the
     # leave-one-out error of row i, or its 2-norm for several outputs.
@@ -257,9 +267,11 @@ def least_significant(
 def leave_dictionary(
     slot: int, m: int, r: float, arrays: InverseArrays, vectors: InverseVectors
 ) -> float:
-    """Remove row `slot` from the model; return r of the new row without it.
+    """Remove row `slot` of the leading `m` from the model; return r of the new row without it.
 
-    `z` and the errors of the new row become those without the removed row, too.
+    The weights are changed in place; so are `z` and the errors of the new row, which become those
+    without the removed row. The inverse loses its row and column; the change of the rest, -v v', is
+    left pending in `vectors.update`.
     """
     # Inversion lemma: Q_rest = Q - q q' / q_slot, a_rest = a - q a_slot / q_slot. Adding a row and
     # then removing row `slot` equals the reverse order, in which nothing cancels.
@@ -295,7 +307,11 @@ def leave_dictionary(
 def join_dictionary(
     slot: int, m: int, r: float, arrays: InverseArrays, vectors: InverseVectors
 ) -> None:
-    """Extend the weights by a new row at `slot`, and leave the change of the inverse pending."""
+    """Extend the weights by a new row at `slot`, in place.
+
+    The change of the inverse, u u', is left pending in `vectors.update`. `m` counts the new row,
+    and `r` is that of line 6 of Table I.
+    """
     # Table I, line 7: Q grows by u u' with u = [z; -1] / sqrt(r).
     z = vectors.z
     u = vectors.update.u
@@ -458,9 +474,11 @@ class DependencyArrays(NamedTuple):
 
 
 def update_fit(values: Array, m: int, a: Array, h: Array, fitted: Array) -> float:
-    """Update the outputs at the dictionary rows by a row with coefficients `a`; return the scale.
+    """Update the outputs at the dictionary rows by a row with targets `values`; return the scale 1
+    + a'h.
 
-    `h` is P a; the change of P is -v v' with v = h / sqrt(scale).
+    `a` are the coefficients of the row, and `h` is P a. `fitted` is changed in place; the change of
+    P, -v v' with v = h / sqrt(scale), is left to the caller.
     """
     # Engel et al., Table 1: q = P a / (1 + a'P a), here for c = K times the weights.
     # The scale is at least 1, because P is positive semi-definite; less is round-off.
@@ -478,7 +496,11 @@ def update_fit(values: Array, m: int, a: Array, h: Array, fitted: Array) -> floa
 
 
 def append_atom(m: int, distance: float, w: Array, arrays: DependencyArrays) -> None:
-    """Append a row to the factor of K and to P; `w` is L^-1 k for this row."""
+    """Append a row and a column to the factor of K and to P, in place.
+
+    `w` is L^-1 k for the new row, and `distance` its squared distance from the span of the `m` rows
+    so far. The caller stores the row itself.
+    """
     # Engel et al., eqs. of the second case of Table 1: K grows by a row and a column, P by a 1.
     factor = arrays.factor
     covariance = arrays.covariance

@@ -76,7 +76,7 @@ def enlarge(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def inner(a: Array, b: Array, m: int) -> float:
-    """Return the inner product of the first `m` entries."""
+    """Return the inner product of the first `m` entries of two vectors."""
     total = 0.0
     for s in range(m):
         total += a[s] * b[s]
@@ -84,7 +84,7 @@ def inner(a: Array, b: Array, m: int) -> float:
 
 
 def solve_lower(factor: Array, m: int, w: Array) -> None:
-    """Replace w by the solution of L w = w, two columns at a time.
+    """Replace the first `m` entries of w by L^-1 w, two columns at a time.
 
     `factor` is L + L' with its diagonal once, so that this and `solve_upper` run along rows.
     """
@@ -114,7 +114,9 @@ def solve_lower(factor: Array, m: int, w: Array) -> None:
 
 
 def solve_upper(factor: Array, m: int, a: Array) -> None:
-    """Replace a by the solution of L' a = a, two columns at a time."""
+    """Replace the first `m` entries of a by L'^-1 a, two columns at a time; `factor` as in
+    `solve_lower`.
+    """
     for j in range(m - 1, 0, -2):
         k = j - 1
         row = factor[j]

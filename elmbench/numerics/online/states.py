@@ -70,7 +70,9 @@ class _OnlineState:
 
     @abstractmethod
     def _absorb(self, X: Array, T: Array) -> None:
-        """Learn rows in the form of the loops."""
+        """Learn rows X, of shape (n, features of `dictionary`), with targets T, in the form of the
+        loops.
+        """
 
     @abstractmethod
     def solution(self) -> Array:
@@ -163,7 +165,7 @@ class _OnlineState:
         self._reserve(0)
 
     def _reserve(self, capacity: int) -> None:
-        """Enlarge all arrays for a larger dictionary."""
+        """Enlarge all arrays for a dictionary of `capacity` rows; new entries are zero."""
         for name, height in self._row_counts.items():
             shape = (getattr(self, height) if height else capacity, capacity)
             setattr(self, name, enlarge(getattr(self, name, np.zeros((0, 0))), shape))
@@ -324,6 +326,7 @@ class DependencyState(_OnlineState):
     covariance: Array = field(init=False)
 
     def _absorb(self, X: Array, T: Array) -> None:
+        """Learn rows one by one, in compiled code."""
         self.bracket = loop_array(self.bracket)
         settings = DependencySettings(
             gamma=self.gamma, threshold=self.threshold, max_atoms=self.max_atoms
@@ -370,5 +373,7 @@ class DependencyState(_OnlineState):
         )
 
     def _lower(self) -> Array:
-        """Return the Cholesky factor of K on the dictionary, in its lower triangle."""
+        """Return the Cholesky factor of K on the dictionary, in the lower triangle, in Fortran
+        order.
+        """
         return np.asfortranarray(self.factor[: self.size, : self.size])
