@@ -331,7 +331,7 @@ def _finish(prepared: PreparedRun, outputs: _Outputs, tables: list[Results]) -> 
     """
     (results,) = tables
     if len(results.resolved.datasets) > 1 and not state.as_json:
-        from elmbench.cli.checks import show_statistics
+        from elmbench.cli.table_statistics import show_statistics
 
         with suppress(ElmbenchError):  # there is only one model
             show_statistics(results)

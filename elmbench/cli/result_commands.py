@@ -218,7 +218,7 @@ def table_command(
         check_not_results([("--diagram", diagram)], dirs)
     results = shown_results(resolved, dirs, options.split_words(metric))
     if statistics or diagram is not None:
-        from elmbench.cli.checks import show_statistics
+        from elmbench.cli.table_statistics import show_statistics
 
         show_statistics(results, diagram, form)
         return
@@ -231,7 +231,7 @@ def table_command(
                 f"{amount(results.n_other_readings, 'other reading')}: --readings"
             )
     else:
-        from elmbench.cli.checks import format_table
+        from elmbench.cli.table_statistics import format_table
 
         # A page of LaTeX has as little room as a terminal.
         shows_all = readings or form != "latex"
@@ -259,7 +259,7 @@ def _update_files(
     None, and print their folders.
     """
     from elmbench.cli.progress import show_tables
-    from elmbench.report.checks import update_tables
+    from elmbench.report.update_tables import update_tables
 
     with show_tables() as watch:
         updated = update_tables(
@@ -320,7 +320,7 @@ def check_command(
     ] = False,
 ) -> None:
     """Compare results with the baseline or the published values."""
-    from elmbench.report.checks import default_comparison
+    from elmbench.report.checks.baseline_check import default_comparison
     from elmbench.specs.catalogue import find_experiment, refuse_blocked_tables
 
     if print_only:
@@ -347,8 +347,8 @@ def _check_print(names: Sequence[str]) -> bool:
 
     `names`: ids or aliases of tables, or keys of papers; all tables if empty.
     """
-    from elmbench.cli.checks import findings_text
-    from elmbench.report.checked_prints import check_prints, findings_record
+    from elmbench.cli.check_text import findings_text
+    from elmbench.report.checks.print_findings import check_prints, findings_record
 
     checked = check_prints(names)
     state.emit(findings_record(checked), findings_text(checked))
@@ -360,8 +360,9 @@ def _check_against_baseline(names: list[str], profile: str | None) -> bool:
 
     Raises NothingToCompareError if no cell is compared.
     """
-    from elmbench.cli.checks import baseline_text
-    from elmbench.report.checks import check_baselines, nothing_compared
+    from elmbench.cli.check_text import baseline_text
+    from elmbench.report.checks.baseline_check import check_baselines
+    from elmbench.report.checks.checked_tables import nothing_compared
 
     outcomes = check_baselines(names, state.results_dir, profile or "ci")
     records = []
@@ -387,7 +388,7 @@ def _check_against_papers(
     """
     from elmbench.cli.check_text import check_text
     from elmbench.cli.progress import show_tables
-    from elmbench.report.published_check import recall_check
+    from elmbench.report.checks.published_check import recall_check
 
     dirs = state.results_dirs
     with show_tables() as watch:
@@ -399,7 +400,7 @@ def _check_against_papers(
     if check.origins:
         state.remark(check.origins)
     if not check.compared:
-        from elmbench.report.checks import nothing_compared
+        from elmbench.report.checks.checked_tables import nothing_compared
 
         raise nothing_compared(
             check.tables, check.profile or profile, state.results_dir
@@ -438,7 +439,7 @@ def pages_command(
 @baseline_app.command("update")
 def baseline_update_command(experiments: Annotated[list[str], options.TABLE]) -> None:
     """Make the cells of profile ci the new baseline of these tables."""
-    from elmbench.report.checks import update_baselines
+    from elmbench.report.checks.baseline_check import update_baselines
 
     lines = update_baselines(experiments, state.results_dir)
     state.emit(lines)

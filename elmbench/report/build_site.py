@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmbench.errors import ElmbenchError
+from elmbench.report.cache import ReportCache
 from elmbench.report.site.folder import FIRST_PAGE, SiteFolder
-from elmbench.report.site.page_cache import PageCache
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import Watch, load_catalogue
 from elmbench.specs.profiles import COMPARE
@@ -38,7 +38,7 @@ def build_report(
     Raises ElmbenchError if there are no results, or the folder holds something other than a site.
     """
     site = SiteFolder(folder or dirs.user / "site", force)
-    cache = PageCache(dirs)
+    cache = ReportCache(dirs)
     if not site.is_current(cache.digest):
         site.check()
         # matplotlib and jinja2 take a second to import.

@@ -17,16 +17,16 @@ from elmbench.judging.claim_outcomes import (
     result_in_words,
 )
 from elmbench.judging.measured_cells import ComparedValue
-from elmbench.judging.published_values import (
+from elmbench.judging.readings import TableCells, compare_readings
+from elmbench.judging.summary import PUBLISHED_KEY, drop_stand_ins
+from elmbench.judging.summary_line import COLUMNS
+from elmbench.judging.table_verdicts import TableVerdict, judge_table, main_verdict
+from elmbench.judging.value_agreement import (
     VerdictCounts,
     facts_sentence,
     missing_runs,
     verdict_counts,
 )
-from elmbench.judging.readings import TableCells, compare_readings
-from elmbench.judging.summary import PUBLISHED_KEY, drop_stand_ins
-from elmbench.judging.summary_line import COLUMNS
-from elmbench.judging.table_verdicts import TableVerdict, judge_table, main_verdict
 from elmbench.judging.verdict_words import JUDGED, VERDICTS, verdict_list
 from elmbench.numerics.significance import holm
 from elmbench.report.in_short import in_short

@@ -12,11 +12,11 @@ from elmbench.judging.distortions import (
     count_noticed_distortions,
 )
 from elmbench.judging.measured_cells import ComparedValue
-from elmbench.judging.published_values import count_own_runs_inside
 from elmbench.judging.table_measures import rows_of as measured_rows
 from elmbench.judging.table_verdicts import TableVerdict
+from elmbench.judging.value_agreement import count_own_runs_inside
 from elmbench.judging.verdict_words import SIGNS, TABLE_VERDICTS, VERDICTS
-from elmbench.report.checked_prints import check_prints, summary_text
+from elmbench.report.checks.print_findings import check_prints, summary_text
 from elmbench.report.papers import PaperResults, TableResults, read_paper_results
 from elmbench.report.table_results import Results
 from elmbench.report.verdict_sentences import (

@@ -13,7 +13,7 @@ from rich.console import Group, RenderableType
 from elmbench.errors import ElmbenchError, ElmbenchWarning
 from elmbench.execution.store import Store
 from elmbench.files import read_json
-from elmbench.judging import published_values as published
+from elmbench.judging import value_agreement
 from elmbench.judging.claim_outcomes import ClaimOutcome, claims_frame
 from elmbench.judging.claims import check_claims
 from elmbench.judging.measured_cells import GROUP, ComparedValue, MeasuredCells
@@ -220,7 +220,7 @@ class Results:
     def compared_values(self) -> list[ComparedValue]:
         """The published values that are compared with our runs."""
         lines = [self._published_lines[i] for i in self.published_values.index]
-        return list(published.compared_values(lines, self.measured))
+        return list(value_agreement.compared_values(lines, self.measured))
 
     @cached_property
     def verdicts(self) -> list[TableVerdict]:
@@ -228,9 +228,11 @@ class Results:
         return judge_table(self.compared_values, self.resolved)
 
     @cached_property
-    def times(self) -> list[published.TimesAgreement]:
+    def times(self) -> list[value_agreement.TimesAgreement]:
         """The agreement of the times with the print."""
-        return list(published.agreements_of_times(self.published_values, self.resolved))
+        return list(
+            value_agreement.agreements_of_times(self.published_values, self.resolved)
+        )
 
     @cached_property
     def environment(self) -> dict[str, Any]:
@@ -300,9 +302,9 @@ class Results:
         published_values = self.published_values
         if len(published_values):
             parts.append(Text(MARKS, style="dim"))
-        values, facts = published.verdict_counts(published_values)
-        missing = published.missing_runs(published_values, self.cells)
-        counts = published.counts_text(values, facts, missing)
+        values, facts = value_agreement.verdict_counts(published_values)
+        missing = value_agreement.missing_runs(published_values, self.cells)
+        counts = value_agreement.counts_text(values, facts, missing)
         parts.append(Text(counts))
         return Group(*parts)
 

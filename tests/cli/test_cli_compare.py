@@ -25,7 +25,7 @@ from elmbench.comparison.request import ComparisonRequest
 from elmbench.datasets.user_data import UserData
 from elmbench.errors import ElmbenchError
 from elmbench.execution.executors import Settings
-from elmbench.report import checks
+from elmbench.report import update_tables
 from elmbench.report.result_files import rewrite_results
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.limits import parse_limits
@@ -116,7 +116,7 @@ def test_no_other_command_writes_a_table_while_it_is_updated(
         os.close(descriptor)
         return rewrite_results(*arguments)
 
-    monkeypatch.setattr(checks, "rewrite_results", rewrite)
+    monkeypatch.setattr(update_tables, "rewrite_results", rewrite)
     elmbench("table", "own/shop", "--update")
     assert got_lock == [False]
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from elmbench.errors import ElmbenchError
 from elmbench.judging.baseline import compare_with_baseline
-from elmbench.report.checks import check_baselines, check_published
+from elmbench.report.checks.baseline_check import check_baselines
+from elmbench.report.checks.published_tables import check_published
 from elmbench.report.table_results import Results, records, results_of_table
 from elmbench.report.writers.html import html
 from elmbench.report.writers.latex import latex

@@ -13,13 +13,13 @@ from made_cells import Toy, cell, frame
 from scipy.stats import binom, t
 
 from elmbench.judging.measured_cells import ComparedValue, MeasuredCells
-from elmbench.judging.published_values import (
+from elmbench.judging.summary import summarise, summary_lines
+from elmbench.judging.table_verdicts import judge_table
+from elmbench.judging.value_agreement import (
     agreements_of_times,
     compared_values,
     count_own_runs_inside,
 )
-from elmbench.judging.summary import summarise, summary_lines
-from elmbench.judging.table_verdicts import judge_table
 from elmbench.judging.value_verdicts import (
     MOST_RUNS,
     Draws,

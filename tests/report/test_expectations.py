@@ -10,7 +10,7 @@ from made_cells import committed
 from pydantic import ValidationError
 from sentences import pattern, sentence
 
-from elmbench.report.expectations import StrictOutcome, check_strictly
+from elmbench.report.checks.expectations import StrictOutcome, check_strictly
 from elmbench.report.papers import PaperResults, TableResults
 from elmbench.report.verdict_sentences import state_text
 from elmbench.specs.experiments import Expectation
@@ -109,7 +109,8 @@ def test_a_claim_may_have_an_expected_verdict() -> None:
     (objection,) = outcome_of(HOLDING, claim | {"verdict": "does not hold"}).objections
     assert (
         sentence(
-            "report.expectations.verdict-of-claim", claim="Results obtained for EEKM"
+            "report.expectations.verdict-of-claim",
+            claim="Results obtained for EEKM",
         )
         in objection
     )

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from elmbench.errors import ElmbenchWarning
-from elmbench.report import checks
-from elmbench.report.published_check import recall_check
+from elmbench.report.checks import published_tables
+from elmbench.report.checks.published_check import recall_check
 from elmbench.results.folders import ResultsDirs
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -35,7 +35,7 @@ def test_the_same_check_comes_from_the_cache(
     assert computed.compared
     assert bool(computed.record) is as_json
     assert bool(computed.blocks) is not as_json
-    monkeypatch.setattr(checks, "check_published", refuse)
+    monkeypatch.setattr(published_tables, "check_published", refuse)
     assert recall_check([TABLE], None, dirs, as_json=as_json) == computed
     with pytest.raises(AssertionError):
         recall_check([TABLE], None, dirs, as_json=not as_json)
@@ -51,7 +51,7 @@ def test_a_check_of_other_results_or_another_folder_is_computed(
     cells = dirs.user / "fast" / TABLE / "cells.csv"
     lines = cells.read_text().splitlines(keepends=True)
     cells.write_text("".join(lines[:-1]))
-    monkeypatch.setattr(checks, "check_published", refuse)
+    monkeypatch.setattr(published_tables, "check_published", refuse)
     for changed in (dirs, ResultsDirs(tmp_path / "copy")):
         with pytest.raises(AssertionError):
             recall_check([TABLE], None, changed)

@@ -12,7 +12,7 @@ from scipy.stats import t
 from sentences import pattern
 
 from elmbench.errors import ElmbenchError
-from elmbench.report.checks import check_published
+from elmbench.report.checks.published_tables import check_published
 from elmbench.report.result_files import rewrite_results
 from elmbench.results.folders import PICTURE, ResultsDirs
 from elmbench.specs.catalogue import find_experiment

@@ -15,8 +15,8 @@ from elmbench.judging.table_verdicts import MeasureVerdict, judge_table
 from elmbench.judging.verdict_words import JUDGED, VERDICTS
 from elmbench.numerics.significance import SignificanceResult
 from elmbench.report.build_site import gather_papers
-from elmbench.report.check_blocks import check_blocks
-from elmbench.report.checks import check_published, published_record
+from elmbench.report.checks.published_tables import check_published, published_record
+from elmbench.report.checks.text_blocks import check_blocks
 from elmbench.report.papers import (
     PaperResults,
     PublishedOnce,

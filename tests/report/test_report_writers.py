@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 from sentences import sentence
 
-from elmbench.judging.published_values import counts_text, verdict_counts
+from elmbench.judging.value_agreement import counts_text, verdict_counts
 from elmbench.judging.verdict_words import SIGNS, VERDICTS
 from elmbench.report.table_results import Results
 from elmbench.report.writers.html import html

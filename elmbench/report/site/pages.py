@@ -12,9 +12,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from elmbench.errors import amount
-from elmbench.judging.published_values import facts_sentence, verdict_counts
 from elmbench.judging.rank_statistics import compare_models
 from elmbench.judging.readings import reading_table
+from elmbench.judging.value_agreement import facts_sentence, verdict_counts
 from elmbench.report.build_table import grids_of
 from elmbench.report.legend import legend_of
 from elmbench.report.notes import optimism_notes

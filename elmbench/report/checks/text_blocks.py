@@ -7,7 +7,7 @@ import pandas as pd
 
 from elmbench.errors import amount
 from elmbench.judging.claim_outcomes import count_results
-from elmbench.judging.published_values import counts_text
+from elmbench.judging.value_agreement import counts_text
 from elmbench.judging.verdict_words import CLAIM_VERDICTS, VERDICTS
 from elmbench.report.papers import PaperResults, TableResults
 from elmbench.report.printed_blocks import Block

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from elmbench.report import cache as report_cache
 from elmbench.report.build_site import PASSES, build_report, gather_papers
-from elmbench.report.site import page_cache
-from elmbench.report.site.page_cache import PageCache
+from elmbench.report.cache import ReportCache
 from elmbench.report.site.pages import site_files
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.experiment_file import ExperimentFile
 
-RESULTS = Path(__file__).parents[3] / "results"
+RESULTS = Path(__file__).parents[2] / "results"
 
 
 @pytest.fixture
@@ -37,9 +37,9 @@ def test_a_site_from_the_cache_equals_a_computed_one(
 ) -> None:
     papers = gather_papers(dirs)
     computed = site_files(papers)
-    assert site_files(papers, PageCache(dirs).texts) == computed
+    assert site_files(papers, ReportCache(dirs).texts) == computed
     assert len(entries(tmp_path)) == 1 + len(papers)
-    cache = PageCache(dirs)
+    cache = ReportCache(dirs)
     for paper in ("*", *(paper.paper.key for paper in papers)):
         # No text is computed.
         texts = cache.texts(paper, lambda: {"computed": "again"})
@@ -48,10 +48,10 @@ def test_a_site_from_the_cache_equals_a_computed_one(
 
 def test_only_the_changed_paper_is_computed_again(dirs: ResultsDirs) -> None:
     for paper in ("kos-elm", "eem", "*"):
-        PageCache(dirs).texts(paper, lambda: {"a.html": "old"})
+        ReportCache(dirs).texts(paper, lambda: {"a.html": "old"})
     cells = dirs.user / "fast/kos-elm/table4/cells.csv"
     cells.write_bytes(cells.read_bytes() + b"\n")
-    changed = PageCache(dirs)
+    changed = ReportCache(dirs)
     texts = {
         paper: changed.texts(paper, lambda: {"a.html": "new"})
         for paper in ("kos-elm", "eem", "*")
@@ -65,10 +65,10 @@ def test_only_the_changed_paper_is_computed_again(dirs: ResultsDirs) -> None:
 def test_a_damaged_cached_page_is_not_used(
     dirs: ResultsDirs, tmp_path: Path, damage: str
 ) -> None:
-    PageCache(dirs).texts("eem", lambda: {"a.html": "first"})
+    ReportCache(dirs).texts("eem", lambda: {"a.html": "first"})
     (path,) = entries(tmp_path)
     entry = json.loads(path.read_text())
-    other = PageCache(dirs)
+    other = ReportCache(dirs)
     other.texts("rkelm", lambda: {"a.html": "of another key"})
     (another,) = set(entries(tmp_path)) - {path}
     contents = {
@@ -79,11 +79,11 @@ def test_a_damaged_cached_page_is_not_used(
         "a list": "[]",
     }
     path.write_text(contents[damage])
-    assert PageCache(dirs).texts("eem", lambda: {"a.html": "second"}) == {
+    assert ReportCache(dirs).texts("eem", lambda: {"a.html": "second"}) == {
         "a.html": "second"
     }
     # The damaged entry is replaced.
-    assert PageCache(dirs).texts("eem", lambda: {"a.html": "third"}) == {
+    assert ReportCache(dirs).texts("eem", lambda: {"a.html": "third"}) == {
         "a.html": "second"
     }
 
@@ -91,17 +91,19 @@ def test_a_damaged_cached_page_is_not_used(
 def test_a_new_version_of_a_library_computes_again(
     dirs: ResultsDirs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    PageCache(dirs).texts("eem", lambda: {"a.html": "old"})
-    monkeypatch.setattr(page_cache, "version", lambda name: "0")
-    assert PageCache(dirs).texts("eem", lambda: {"a.html": "new"}) == {"a.html": "new"}
+    ReportCache(dirs).texts("eem", lambda: {"a.html": "old"})
+    monkeypatch.setattr(report_cache, "version", lambda name: "0")
+    assert ReportCache(dirs).texts("eem", lambda: {"a.html": "new"}) == {
+        "a.html": "new"
+    }
 
 
 def test_old_cached_pages_are_deleted(
     dirs: ResultsDirs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_cache, "_MOST_ENTRIES", 2)
+    monkeypatch.setattr(report_cache, "_MOST_ENTRIES", 2)
     for paper in ("kos-elm", "eem", "rkelm"):
-        PageCache(dirs).texts(paper, lambda: {"a.html": "text"})
+        ReportCache(dirs).texts(paper, lambda: {"a.html": "text"})
     assert len(entries(tmp_path)) == 2
 
 
@@ -110,7 +112,7 @@ def test_a_cache_that_cannot_be_written_is_no_error(
 ) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("ELMBENCH_CACHE_DIR", str(tmp_path / "file"))
-    assert PageCache(dirs).texts("eem", lambda: {"a.html": "text"}) == {
+    assert ReportCache(dirs).texts("eem", lambda: {"a.html": "text"}) == {
         "a.html": "text"
     }
 

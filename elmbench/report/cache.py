@@ -43,7 +43,7 @@ Texts = dict[str, str]
 
 
 @dataclass(frozen=True)
-class PageCache:
+class ReportCache:
     """The pages of the results in two folders.
 
     A key is a hash of all that a page depends on: code, libraries, specifications and results. An

@@ -1,9 +1,8 @@
-"""Outcomes of `elmbench check`, and comparisons of models over data sets, for the terminal."""
+"""Tables in the requested format, and comparisons of models over data sets, for the terminal."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from rich.console import Group, RenderableType
@@ -17,7 +16,6 @@ from elmbench.judging.rank_statistics import (
     draw_critical_differences,
 )
 from elmbench.lazy import load_object
-from elmbench.report.checked_prints import CheckedPrint, summary_text
 from elmbench.report.table_results import Results
 from elmbench.report.writers import FORMATS
 from elmbench.report.writers.text import Text, lines_text
@@ -26,9 +24,6 @@ from elmbench.specs.profiles import Resolved, command_for
 from elmbench.tables import kind_of_table
 from elmbench.tables.drawing import title_of
 from elmbench.tables.result_table import Column, Note, ResultTable, Section
-
-#: Differences of a table that are printed.
-_SHOWN = 20
 
 
 def format_table(
@@ -131,41 +126,3 @@ def _write_statistics(
     ]
     text = format_table(form, table, pd.concat(frames), results.commands)
     state.write(text)
-
-
-def baseline_text(outcomes: Mapping[str, Mapping[str, Any]]) -> RenderableType:
-    """Return a table of the numbers of compared and differing cells, and a line for each of the
-    first `_SHOWN` differences of a table.
-
-    `outcomes`: the result of `check_baselines`: by table id, `compared` (a number) and
-    `differences` (mappings with cell, column, value, baseline and allowed).
-    """
-    rows = [
-        (name, check["compared"], len(check["differences"]))
-        for name, check in outcomes.items()
-    ]
-    counts = ("cells compared", "differ")
-    parts: list[RenderableType] = [
-        lines_text(("experiment", *counts), rows, right=counts)
-    ]
-    for name, check in outcomes.items():
-        for difference in check["differences"][:_SHOWN]:
-            text = "{cell}: {column} is {value}, baseline {baseline} (allowed: {allowed})".format(
-                **difference
-            )
-            parts.append(Text(f"{name}: {text}"))
-        if (rest := len(check["differences"]) - _SHOWN) > 0:
-            parts.append(Text(f"{name}: and {rest} more; --json has them all"))
-    return Group(*parts)
-
-
-def findings_text(checked: Sequence[CheckedPrint]) -> RenderableType:
-    """Return a line for each finding on the print of tables, and a sentence with their number."""
-    parts: list[RenderableType] = []
-    for table in checked:
-        for finding in table.findings:
-            text = f"{table.table}: {finding.subject}: {finding.says}"
-            parts.append(Text(text))
-    summary = summary_text(checked)
-    parts.append(Text(summary))
-    return Group(*parts)

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from elmbench.report.cache import ReportCache
 from elmbench.report.printed_blocks import Block
-from elmbench.report.site.page_cache import PageCache
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import Watch
 
@@ -69,7 +69,7 @@ def recall_check(
 
     def make() -> str | None:
         # Only here, since pandas takes half a second to import.
-        from elmbench.report.checks import check_published
+        from elmbench.report.checks.published_tables import check_published
 
         papers = check_published(names, profile, dirs, watch)
         check = published_check(papers, dirs, as_json=as_json)
@@ -82,7 +82,7 @@ def recall_check(
 
     texts: list[str] = []
     question = json.dumps([[*names], profile, as_json])
-    cached = PageCache(dirs).text(question, make)
+    cached = ReportCache(dirs).text(question, make)
     return _check_from(json.loads(texts[0] if cached is None else cached))
 
 
@@ -91,9 +91,9 @@ def published_check(
 ) -> PublishedCheck:
     """Return the comparison of tables, which `check_published` has read, with their papers."""
     from elmbench.judging.verdict_words import COMPARED
-    from elmbench.report.check_blocks import check_blocks
-    from elmbench.report.checks import published_record
-    from elmbench.report.expectations import check_strictly
+    from elmbench.report.checks.expectations import check_strictly
+    from elmbench.report.checks.published_tables import published_record
+    from elmbench.report.checks.text_blocks import check_blocks
 
     tables = [table for paper in papers for table in paper.tables]
     profiles = {

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from elmbench.errors import amount
 from elmbench.judging.print_checks import Finding, check_print
 from elmbench.judging.print_checks.read_tables import read_printed_tables
-from elmbench.report.checks import NothingToCompareError
+from elmbench.report.checks.checked_tables import NothingToCompareError
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.experiment_file import ExperimentFile
 

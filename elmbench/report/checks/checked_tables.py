@@ -1,0 +1,68 @@
+"""The tables that a check is about, and the error that they have nothing to compare."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from elmbench.errors import ElmbenchError
+from elmbench.results.folders import (
+    has_results,
+)
+from elmbench.specs.catalogue import find_experiment, load_catalogue
+from elmbench.specs.experiment_file import ExperimentFile
+
+
+class NothingToCompareError(ElmbenchError):
+    """Nothing to compare: a check that compares nothing does not pass."""
+
+    exit_code = 3
+
+
+def checked_files(
+    names: Sequence[str], is_default: Callable[[ExperimentFile], bool]
+) -> list[ExperimentFile]:
+    """Return the experiments of these names; without names, all that are checked by default."""
+    return [find_experiment(name) for name in names] or list(
+        filter(is_default, load_catalogue().values())
+    )
+
+
+def require_results(
+    tables: list[str], profile: str, results_dir: Path, alternative: str = ""
+) -> None:
+    """Raise NothingToCompareError unless all of these tables, and at least one, have results."""
+    lacking = [
+        table for table in tables if not has_results(results_dir, profile, table)
+    ]
+    if lacking or not tables:
+        table, problem = (
+            (lacking[0], f"{lacking[0]} has no")
+            if lacking
+            else ("--all", "no table has")
+        )
+        problem = f"{problem} results of profile {profile} in {results_dir}"
+        next_step = f"elmbench run {table} --profile {profile}{alternative}"
+        raise NothingToCompareError(
+            problem, expected="those of an earlier run", next_step=next_step
+        )
+
+
+def nothing_compared(
+    tables: Sequence[str], profile: str | None, results_dir: Path
+) -> NothingToCompareError:
+    """Return the error that no value of these tables, or of all results, was compared.
+
+    `profile`: the profile of the first table's results, if there are tables.
+    """
+    if tables:
+        return NothingToCompareError(
+            f"no published value of {', '.join(tables)} is compared",
+            expected="values that get a verdict (not hyperparameters, sizes or times), and cells "
+            "that ended ok",
+            next_step=f"elmbench table {tables[0]} --profile {profile}",
+        )
+    next_step = f"elmbench run --all --profile {profile or 'fast'}, then check again"
+    return NothingToCompareError(
+        f"{results_dir} holds no result to compare",
+        expected="results of an earlier run that ended ok",
+        next_step=next_step,
+    )

@@ -1,0 +1,85 @@
+"""Tables with the comparison with their papers, also for JSON."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from elmbench.judging.claim_outcomes import ClaimOutcome
+from elmbench.judging.verdict_words import VERDICTS
+from elmbench.report.checks.checked_tables import checked_files, require_results
+from elmbench.report.papers import (
+    PaperResults,
+    TableResults,
+    papers_of,
+    read_paper_table,
+    without_ci,
+)
+from elmbench.report.table_results import records
+from elmbench.results.folders import (
+    ResultsDirs,
+)
+from elmbench.specs.catalogue import Watch
+from elmbench.specs.experiments import PROFILES
+
+
+def check_published(
+    names: Sequence[str], profile: str | None, dirs: ResultsDirs, watch: Watch = iter
+) -> list[PaperResults]:
+    """Return the results of the named tables, or of all with results, which have the comparison
+    with the papers.
+
+    Only the default readings and the table's own selection count. `profile`: by default, all but
+    `ci`, or `ci` if there are no results of another one.
+
+    Raises NothingToCompareError if a named table has no results.
+    """
+    tables: list[TableResults] = []
+    profiles = (profile,) if profile else PROFILES
+    for file in watch(
+        checked_files(names, lambda file: bool(dirs.profiles(file.id, profiles)))
+    ):
+        run = dirs.profiles(file.id, profiles)
+        if not run:
+            require_results([file.id], profile or "fast", dirs.user)
+        table = read_paper_table(file, without_ci(run), dirs)
+        table.judge()
+        tables.append(table)
+    return papers_of(tables)
+
+
+def published_record(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
+    """Return the comparison of each table with its paper for JSON.
+
+    `profile` and `metrics` come from the most faithful results.
+    """
+    return [
+        _table_record(table, paper.claims) for paper in papers for table in paper.tables
+    ]
+
+
+def _table_record(
+    table: TableResults, claims: Sequence[ClaimOutcome]
+) -> dict[str, Any]:
+    first = table.results[0]
+    id = table.file.id
+    main = table.main_verdict
+    verdicts, facts = (
+        {verdict: counts[verdict] for verdict in VERDICTS} for counts in table.counts
+    )
+    return {
+        "experiment": id,
+        "profile": first.resolved.profile,
+        "folder": str(first.folder),
+        "verdicts": verdicts,
+        "facts": facts,
+        "verdict": "" if main is None else main.state,
+        "measures": [verdict.record() for verdict in table.table_verdicts],
+        "values": records(table.published_values),
+        "claims": [
+            claim.record() | {"profile": claim.resolved.profile}
+            for claim in claims
+            if claim.table == id
+        ],
+        "missing_runs": records(table.missing_runs),
+        "times": [asdict(agreement) for agreement in first.times],
+    }
