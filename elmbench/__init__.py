@@ -24,6 +24,9 @@ _get, _ = attach(__name__, _MODULES)
 
 
 def __getattr__(name: str) -> Any:
+    """Return a name of `_MODULES`, the version or the package of models; imported when
+    first used.
+    """
     if name == "__version__":
         from importlib.metadata import version
 
@@ -32,4 +35,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
+    """Return the public names."""
     return __all__

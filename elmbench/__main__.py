@@ -9,8 +9,9 @@ import sys
 
 
 def _stop(*_: object) -> None:
-    """End this process at once. An exception could be lost in an import or in C code; workers end
-    with the process.
+    """Handle a signal: write "interrupted" and end this process at once with exit code 130.
+
+    An exception could be lost in an import or in C code. Workers end with the process.
     """
     os.write(2, b"interrupted\n")
     os._exit(130)
@@ -23,6 +24,7 @@ def main() -> None:
     code = 1
 
     def end() -> None:
+        """Flush the standard streams and end the process with the exit code, without clean-up."""
         for stream in (sys.stdout, sys.stderr):
             # Closed, broken or None.
             with contextlib.suppress(OSError, ValueError, AttributeError):

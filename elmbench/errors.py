@@ -37,6 +37,9 @@ class ElmbenchError(Exception):
         super().__init__(found)
 
     def __str__(self) -> str:
+        """Return the problem; below it, what was expected and what to do next, as far as they are
+        given.
+        """
         expected = f"\nExpected: {self.expected}" if self.expected else ""
         return (
             self.found
@@ -45,12 +48,13 @@ class ElmbenchError(Exception):
         )
 
     def add_source(self, source: object) -> Self:
-        """Put the file that the problem is in before it, and return the error."""
+        """Put the name of the file at fault before the problem, and return this error."""
         self.found = f"{source}: {self.found}"
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
         # The default drops the keyword arguments when the exception crosses a process boundary.
+        """Return what pickle needs to build the error again, with its keyword arguments."""
         return partial(type(self), expected=self.expected, next_step=self.next_step), (
             self.found,
         )
@@ -77,15 +81,13 @@ def messages_for_python() -> Iterator[None]:
 
 
 def wording(shell: str, python: str) -> str:
-    """Return the words of a message for a command in the shell or, in a call from Python, for a
-    program.
-    """
+    """Return `python` in a call from Python (see `messages_for_python`), else `shell`."""
     return python if _IN_PYTHON.get() else shell
 
 
 def option(name: str) -> str:
-    """Return an option, such as --time-order, or in a call from Python the argument, such as
-    time_order.
+    """Return the name of an option as a user writes it: `--time-order` in the shell, `time_order`
+    in a call from Python.
     """
     return wording(f"--{name}", name.replace("-", "_"))
 
@@ -100,7 +102,7 @@ _MOST_CHARACTERS = 60
 
 
 def shortened(text: str) -> str:
-    """Return the first characters of a text, and dots if there are more."""
+    """Return a text; if it has more than `_MOST_CHARACTERS`, only these, and dots."""
     return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."
 
 
@@ -109,7 +111,9 @@ MOST_NAMES = 40
 
 
 def closest(name: str, names: list[str]) -> str | None:
-    """Return the one of some names that `name` is most likely a typo of, in any case; or None."""
+    """Return the name that `name` is most likely a typo or the beginning of, ignoring case; None if
+    no name is similar.
+    """
     from difflib import get_close_matches
 
     spellings = {one.lower(): one for one in names}
@@ -138,7 +142,9 @@ def first_line(error: BaseException) -> str:
 
 
 def describe_error(error: BaseException) -> str:
-    """Return the type and the message of any exception, also of one whose `__str__` fails."""
+    """Return the type and the message of any exception, such as `ValueError: a message`, also of
+    one whose `__str__` fails.
+    """
     return f"{type(error).__name__}: {message_of(error)}"
 
 
@@ -150,8 +156,11 @@ def message_of(error: BaseException) -> str:
 def unknown_name(
     kind: str, name: str, names: list[str], next_step: str
 ) -> ElmbenchError:
-    """Build the error for a name that does not exist: the likeliest typo, and all names unless they
-    are many.
+    """Return the error for a name of a kind (such as `model`) that does not exist, with the
+    likeliest typo.
+
+    It lists all names, unless they are more than `MOST_NAMES`. `next_step`: the command that lists
+    them.
     """
     guess = closest(name, names)
     hint = f" (did you mean {guess!r}?)" if guess else ""

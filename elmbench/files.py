@@ -88,7 +88,9 @@ def encode_text(text: str) -> bytes:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the object in a JSON file; empty if the file is missing or damaged."""
+    """Return the object in a JSON file; empty if the file is missing or damaged, or holds no
+    object.
+    """
     try:
         check_regular(path)
         content = json.loads(path.read_text("utf-8"))
@@ -123,7 +125,8 @@ def check_outputs(
 ) -> None:
     """Raise ElmbenchError if a file to be written is an input or a different output, by any link.
 
-    `outputs`: each with the option that names it. `inputs`: paths, and names of other data.
+    `outputs`: each option with the path that it names. `inputs`: paths of data; other names, such
+    as those of data sets, do no harm.
     """
     paths = [expand_home(name) for name in inputs if str(name)]
     for number, (name, output) in enumerate(outputs):
@@ -147,8 +150,8 @@ def _is_same_file(first: Path, second: Path) -> bool:
 
 
 def check_folder(path: Path) -> None:
-    """Create the folder of a file that is to be written later; raise WriteError if it cannot be
-    written.
+    """Create the folder of a file that is to be written later, if it is missing; raise WriteError
+    if files cannot be created in it.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -158,7 +161,7 @@ def check_folder(path: Path) -> None:
 
 
 def cannot_write(path: Path, error: OSError) -> WriteError:
-    """Return the error for a file that cannot be written."""
+    """Return the error for a file that cannot be written, to be raised."""
     return WriteError(
         f"cannot write {path}: {error.strerror or error}",
         expected="a folder that can be written, on a disk with room",
@@ -168,7 +171,7 @@ def cannot_write(path: Path, error: OSError) -> WriteError:
 
 
 def cannot_read(path: Path, error: OSError) -> ElmbenchError:
-    """Return the error for a part of the store that cannot be read."""
+    """Return the error for a part of the store that cannot be read, to be raised."""
     return ElmbenchError(
         f"cannot read {path}: {error.strerror or error}",
         expected="the store of an earlier run",
@@ -177,14 +180,17 @@ def cannot_read(path: Path, error: OSError) -> ElmbenchError:
 
 
 def partial_path(path: Path) -> Path:
-    """Return a path for an unfinished file or folder beside `path`, which names this process."""
+    """Return a new path for an unfinished file or folder beside `path`; its name has that of this
+    process, so that `sweep` can delete it later.
+    """
     return path.with_name(f".{path.name}.{process_name()}.{secrets.token_hex(4)}.part")
 
 
 def sweep(folder: Path) -> None:
-    """Delete the unfinished files and folders of ended processes in a folder.
+    """Delete the unfinished files and folders in a folder (see `partial_path`) whose processes have
+    ended.
 
-    Those of another machine are deleted once they are a day old.
+    Those of another machine are deleted once they are a day old. An unreadable folder is skipped.
     """
     # Missing, unreadable, or another process sweeps too.
     with contextlib.suppress(OSError):
@@ -201,7 +207,9 @@ def sweep(folder: Path) -> None:
 
 
 def _is_abandoned(path: Path, machine: str, process: str) -> bool:
-    """Return True if the process that wrote an unfinished file has ended."""
+    """Return True if the process that wrote an unfinished file has ended; on another machine, if
+    the file is older than a day.
+    """
     written = path.stat().st_mtime
     if machine != machine_name():
         return time.time() - written > _ABANDONED
@@ -227,7 +235,9 @@ def _start_time(process: int) -> float:
 
 @cache
 def _own_start_time(process: int) -> float:
-    """Return the start of this process, whose number a fork changes; it is asked for each file."""
+    """Return the start time of this process. `process`: its number, which changes in a fork, so
+    that the cached time is not used there.
+    """
     import psutil
 
     return psutil.Process(process).create_time()
@@ -235,8 +245,8 @@ def _own_start_time(process: int) -> float:
 
 @contextlib.contextmanager
 def lock_file(path: Path) -> Iterator[None]:
-    """Hold the lock of a file, which is created if it is missing; nothing is locked on a file
-    system without locks.
+    """Hold the lock of a file during the block; the file is created if it is missing. Without locks
+    in the file system, the block runs unlocked.
 
     Raises ElmbenchError if another process holds it for minutes; a warning says so before.
     """
@@ -255,7 +265,10 @@ def lock_file(path: Path) -> Iterator[None]:
 
 
 def _wait_for_lock(descriptor: int, path: Path) -> None:
-    """Take the lock of an open file; raise OSError on a file system without locks."""
+    """Wait for the lock of an open file and take it; warn after `_LOCK_PATIENCE` seconds.
+
+    Raises ElmbenchError after `_LOCK_LIMIT` seconds, OSError on a file system without locks.
+    """
     from filelock import lock_descriptor
 
     start = time.monotonic()
@@ -297,7 +310,9 @@ def open_standard_streams() -> None:
 
 
 def process_name() -> str:
-    """Return the name of this machine and the number of this process, for names of files."""
+    """Return the name of this machine and the number of this process, such as `host-1234`, for
+    names of files.
+    """
     return f"{machine_name()}-{os.getpid()}"
 
 
@@ -307,8 +322,8 @@ def machine_name() -> str:
 
 
 def cache_folder() -> Path:
-    """Return `ELMBENCH_CACHE_DIR`, or else the user's cache folder, for files that can be fetched
-    or made again.
+    """Return the folder for files that can be fetched or made again: `ELMBENCH_CACHE_DIR`, or else
+    the user's cache folder.
     """
     import platformdirs
 
@@ -334,7 +349,9 @@ def real_path(path: str | Path) -> Path:
 
 
 def counting_order(name: str) -> list[tuple[str, int, str]]:
-    """Return a sort key that puts table10 after table9."""
+    """Return a sort key of a name that compares the numbers in it by value: table10 comes after
+    table9.
+    """
     parts = re.findall(r"(\D*)0*(\d*)", name)
     return [(word, len(digits), digits) for word, digits in parts]
 

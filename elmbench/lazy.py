@@ -18,23 +18,30 @@ class LazyModule:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
+        """Return a name of the module, which is imported if it has not been."""
         return getattr(import_module(self._name), name)
 
 
 def attach(
     package: str, modules: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a package whose names are defined in other
-    `modules`.
+    """Return `__getattr__` and `__dir__` of a package.
+
+    `modules`: for each public name, the module that defines it, imported when the name is first
+    used.
     """
 
     def get(name: str) -> Any:
+        """Return a name of the package, imported from its module; raise AttributeError for any
+        other.
+        """
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = modules[name]
         return load_object(f"{module}:{name}")
 
     def names() -> list[str]:
+        """Return the names of the package in alphabetical order."""
         return sorted(modules)
 
     return get, names

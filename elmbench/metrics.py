@@ -79,7 +79,9 @@ class Metric:
         return "regression" if self.takes == "values" else "classification"
 
     def methods(self, n_classes: int = 2) -> tuple[str, ...]:
-        """Return the methods of an estimator; the metric takes the first that exists."""
+        """Return the names of the methods of an estimator that give the input of the metric; the
+        first that an estimator has is used.
+        """
         if self.takes == "scores":
             return ranking_methods(n_classes)
         return ("predict_proba",) if self.takes == "probabilities" else ("predict",)
@@ -116,13 +118,17 @@ def _metric(
     scorer: str = "",
     **options: Any,
 ) -> Metric:
-    """Return a metric; its formula is looked up at its first call, which imports numpy."""
+    """Return a metric. `formula` returns its function; it is called at the first use, which imports
+    numpy. `options`: further fields of `Metric`.
+    """
     find = cache(formula)
     return Metric(name, takes, lambda *data: find()(*data), scorer=scorer, **options)
 
 
 def _count(name: str, *, row: int, column: int, less_is_better: bool = False) -> Metric:
-    """Return the number of rows in a cell of the confusion matrix of two classes."""
+    """Return the metric that counts the rows in one cell of the confusion matrix of two classes:
+    true class `row`, predicted class `column`.
+    """
     return _metric(
         name,
         "counts",
@@ -273,12 +279,16 @@ def all_metrics() -> dict[str, Metric]:
 
 
 def registered_metric(name: str) -> Metric | None:
-    """Return a metric of the registry or of a plug-in file; None if there is none of this name."""
+    """Return a metric of the registry or of a plug-in file; None if neither has this name (scorers
+    of scikit-learn are not looked up).
+    """
     return REGISTRY.get(name) or _plugin_metrics().get(name)
 
 
 def metric_names(task: str) -> list[str]:
-    """Return the names of the metrics of a task that hyperparameters can be chosen by."""
+    """Return the names of the metrics of a task that can choose hyperparameters: all but numbers of
+    rows.
+    """
     return [
         metric.name
         for metric in all_metrics().values()
@@ -296,7 +306,7 @@ def columns(task: str) -> list[str]:
 
 
 def unit_of(name: str) -> Unit:
-    """Return the unit of a measure; that of a share, unless it says otherwise."""
+    """Return the unit of a measure; that of a share for a name without a metric."""
     if name == RANK_CORRELATION:
         return CORRELATION
     metric = registered_metric(name)
@@ -304,7 +314,7 @@ def unit_of(name: str) -> Unit:
 
 
 def less_is_better(name: str) -> bool:
-    """Return True if a measure is an error or a loss."""
+    """Return True if a measure is an error or a loss; False for an unknown name."""
     metric = registered_metric(name)
     return name == PREQUENTIAL or (metric is not None and metric.less_is_better)
 
@@ -316,8 +326,8 @@ def counts_rows(name: str) -> bool:
 
 
 def metrics_taking(*takes: Takes) -> list[str]:
-    """Return the names of the metrics whose `takes` is one of these, without those that count
-    rows.
+    """Return the names of the metrics of the registry whose `takes` is one of these, without
+    numbers of rows.
     """
     return [
         metric.name

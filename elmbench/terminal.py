@@ -21,19 +21,20 @@ class EscapedStream:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        """Write an escaped text."""
+        """Write a text with its escapes; return the number of characters written."""
         return self.stream.write(escape(text))
 
     def __getattr__(self, name: str) -> Any:
         # Without a buffer, click cannot write around this stream.
+        """Return an attribute of the stream, except those that would write around the escapes."""
         if name in ("buffer", "writelines"):
             raise AttributeError(name)
         return getattr(self.stream, name)
 
 
 def unescaped(stream: Any) -> IO[str]:
-    """Return the stream that an escaped one writes to, for output with its own control characters,
-    such as a progress bar.
+    """Return the stream below an `EscapedStream`, for output with its own control characters such
+    as a progress bar; any other stream as it is.
     """
     inner: IO[str] = stream.stream if isinstance(stream, EscapedStream) else stream
     return inner

@@ -76,7 +76,8 @@ _WHOLE = ["run", "fold", "n_units", "n_test", RECORD, *COUNTS, *FACTS]
 def cells_frame(
     planned: list[Cell], store: Store, values: list[str], resolved: Resolved
 ) -> pd.DataFrame:
-    """Return the planned cells that have ended, with the columns of `cells.csv`.
+    """Return a line for each planned cell that has ended or cannot run, sorted, with the columns of
+    `cells.csv`.
 
     `values` are the columns of measured values. Optional columns are left out if they hold nothing.
     """
@@ -84,7 +85,9 @@ def cells_frame(
     capped_values = capped_fits(store)
 
     def read_predictions() -> Iterator[StoredPredictions | None]:
-        """Add the line of each cell and yield its predictions: one record is held at a time."""
+        """Add the line of each cell to `lines` and yield its predictions, so that one record is
+        held at a time.
+        """
         for cell in planned:
             if cell.unavailable:
                 lines.append(
@@ -118,14 +121,17 @@ def cells_frame(
 
 
 def columns_of_cells(values: Iterable[str]) -> list[str]:
-    """Return the columns that each `cells.csv` has, with these measured values."""
+    """Return the columns that each `cells.csv` has, in their order, with these measured values
+    after the parameters.
+    """
     description = [*CELL_NAMES, "status", "reason", "params"]
     return [*description, *values, *TIMES, "n_units", "condition", "n_test"]
 
 
 def _mark_overflow(cells: pd.DataFrame) -> pd.DataFrame:
-    """Mark cells with an infinite error as diverged; new runs already mark them (see
-    `Predictions.have_diverged`).
+    """Set the status `diverged` of cells with an infinite error, in place, and return all cells.
+
+    New runs already mark them (see `Predictions.have_diverged`).
     """
     error_metrics = metrics_taking("values")
     is_infinite = np.zeros(len(cells), dtype=bool)
@@ -143,7 +149,7 @@ def _mark_overflow(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
-    """Return the line of `cells.csv` of one cell, from its stored result."""
+    """Return the columns of one cell that are not measured values, from its stored result."""
     line = {name: getattr(cell, name) for name in CELL_NAMES}
     for name in ("status", *TIMES, "n_units", "condition", "n_test"):
         line[name] = result.get(name)
@@ -162,8 +168,8 @@ def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
 def _measured_values(
     result: dict[str, Any], columns: Iterable[str]
 ) -> dict[str, float | None]:
-    """Return the measured values of a result that have columns of their own and are not computed
-    from its predictions.
+    """Return the measured values of a result that are among `columns`, without metrics that can be
+    computed from its predictions.
     """
     wanted = set(columns) - set(NO_METRICS)
     if result.get("predictions"):
@@ -176,9 +182,11 @@ def _measured_values(
 
 
 def _user_warnings(result: dict[str, Any]) -> str | None:
-    """Return the first lines of the warnings of a model; None if it has none or did not end ok.
+    """Return the first lines of the warnings of a model, joined by semicolons; None if it has none
+    or did not end ok.
 
-    Warnings of other categories are left out: some depend on the versions of libraries.
+    Warnings of other categories than UserWarning are left out: some depend on the versions of
+    libraries.
     """
     if result["status"] != "ok":
         return None
@@ -191,8 +199,8 @@ def _user_warnings(result: dict[str, Any]) -> str | None:
 
 
 def _limits(record: dict[str, Any], store: Store) -> dict[str, float | None]:
-    """Return the columns `LIMITS` of a cell: the time limit that it reached itself, or in the
-    search before it.
+    """Return the column of `LIMITS` that holds the time limit which stopped a cell: its own, or
+    that of the search before it; empty if it was not stopped.
     """
     if record["result"]["status"] != "timeout":
         return {}
@@ -215,8 +223,8 @@ def stored_predictions_of(result: dict[str, Any] | None) -> StoredPredictions | 
 
 
 def needed_records(keys: Iterable[str], store: Store) -> Iterator[dict[str, Any]]:
-    """Yield the records of a task and of all tasks that it needs, each once, the nearest
-    first.
+    """Yield the records of tasks (by their keys) and of all tasks that they need, each once, the
+    nearest first; tasks without a record are skipped.
     """
     queue = deque(keys)
     visited = set()
@@ -230,8 +238,8 @@ def needed_records(keys: Iterable[str], store: Store) -> Iterator[dict[str, Any]
 
 
 def order_of(resolved: Resolved) -> Callable[[Any], tuple[Any, ...]]:
-    """Return the sort key of lines: default readings first, then the table's own selection, then
-    the table's order.
+    """Return the function that computes the sort key of a line (a mapping with the columns of
+    `cells.csv`): default readings first, then the table's own selection, then the table's order.
 
     Data sets and models that the table does not have come last, by name.
     """
@@ -240,6 +248,7 @@ def order_of(resolved: Resolved) -> Callable[[Any], tuple[Any, ...]]:
     models = _positions(resolved.file.spec.models)
 
     def key(line: Any) -> tuple[Any, ...]:
+        """Return the sort key of a line."""
         reading = line["reading"]
         dataset = line["dataset"]
         model = line["model"]
@@ -259,28 +268,33 @@ def order_of(resolved: Resolved) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def _positions(names: Iterable[str]) -> dict[str, int]:
-    """Return the position of each name, counted once."""
+    """Return the position of each distinct name, from 0."""
     return {name: i for i, name in enumerate(dict.fromkeys(names))}
 
 
 def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
-    """Return the function that computes the columns `CAPPED` of a cell, its fits that stopped
-    early, from its record.
+    """Return a function that computes the columns `CAPPED` from the record of a cell: 1.0 or 0.0
+    for its own fit, and the share of stopped fits in its searches.
 
-    It returns none for a model without a limit of steps. The searches that cells share are counted
-    once.
+    It returns an empty dict for a model without `max_iter` and for a cell that did not end ok. The
+    searches that cells share are counted once.
     """
 
     def count_stopped(record: dict[str, Any]) -> int:
+        """Return the number of fits in a record that stopped at `max_iter`."""
         return int(record["result"].get("solvers", {}).get("capped", 0))
 
     @cache
     def search_share(*keys: str) -> float:
+        """Return the share of stopped fits in the searches with these keys and all that they need;
+        NaN without fits.
+        """
         searches = list(needed_records(keys, store))
         fits = sum(record["fits"] or 0 for record in searches)
         return sum(map(count_stopped, searches)) / fits if fits else math.nan
 
     def capped_values(record: dict[str, Any]) -> dict[str, float]:
+        """Return the columns `CAPPED` of a cell, or an empty dict."""
         most_steps = record["unit"].get("params", {}).get("max_iter")
         is_limited = isinstance(most_steps, int) and most_steps > 0
         if not is_limited or record["result"]["status"] != "ok":
@@ -332,7 +346,9 @@ def read_cells(path: Path) -> pd.DataFrame:
 
 
 def _damage(frame: pd.DataFrame) -> str | None:
-    """Return the fault of a file that was changed by hand; None if there is none."""
+    """Return the fault of a `cells.csv` that was changed by hand, such as `line 3: run is '-1'`;
+    None if there is none.
+    """
     required = (*CELL_NAMES, "status", "params", "n_units")
     missing = [name for name in required if name not in frame]
     if missing:
@@ -354,7 +370,7 @@ def _first_position(is_wrong: pd.Series[bool]) -> int:
 
 
 def _wrong_values(frame: pd.DataFrame) -> dict[str, pd.Series[bool]]:
-    """Return, for each column that can be wrong, True on the lines where it is."""
+    """Return a mask of the wrong lines for each column that can be wrong."""
     are_texts = {*_TEXT, WARNING, REMARKS}
     no_numbers = [
         name
@@ -397,7 +413,12 @@ def _is_mapping(text: str) -> bool:
 def provenance(
     resolved: Resolved, planned: list[Cell], store: Store, commands: list[str]
 ) -> dict[str, Any]:
-    """Return the data, models, software and commands behind the numbers of a table."""
+    """Return the data, models, software and commands behind the numbers of a table: the content of
+    `environment.json`, without kept cells.
+
+    Its keys are `experiment`, `profile`, `commands`, `spec_sha256`, `datasets`, `remarks` (if there
+    are any), `models`, `environments` and `solvers`; a comparison also has its specification.
+    """
     keys = (cell.key for cell in planned if cell.key)
     records = {record["key"]: record for record in needed_records(keys, store)}
     cells = [cell for cell in planned if cell.key in records]
@@ -424,14 +445,14 @@ def provenance(
 
 
 def _checksum(content: Any) -> str:
-    """Return the SHA-256 of the content of a table's file."""
+    """Return the SHA-256 of a value that JSON can hold; of other values, that of their text."""
     text = json.dumps(content, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _unit_with_data(key: str, records: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return the description of a task, or, if it only combines results, of tasks that it
-    needs.
+    """Return the description of a task (`unit` of its record). If it only combines results, return
+    that of the first task that it needs and that has data; empty without a record.
     """
     if key not in records:
         return {}
@@ -446,7 +467,10 @@ def _unit_with_data(key: str, records: Mapping[str, dict[str, Any]]) -> dict[str
 def _identities(
     cells: Iterable[Cell], units: Iterable[dict[str, Any]]
 ) -> dict[str, list[str]]:
-    """Return the checksums of the rows of each data set."""
+    """Return the distinct checksums of the rows of each data set, by its name.
+
+    `units`: the description of the task of each cell.
+    """
     checksums = [
         (cell.dataset, unit["dataset"]["identity"])
         for cell, unit in zip(cells, units, strict=True)
@@ -462,7 +486,9 @@ def _identities(
 def _described_models(
     cells: Iterable[Cell], units: Iterable[dict[str, Any]]
 ) -> dict[str, str]:
-    """Return the name and the version of the model of each column."""
+    """Return the model of each column, such as `eem, version 1`. `units`: the description of the
+    task of each cell.
+    """
     models = {}
     for cell, unit in zip(cells, units, strict=True):
         if "model" in unit:

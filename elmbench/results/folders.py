@@ -53,7 +53,9 @@ class ResultsDirs:
     committed: Path | None = None
 
     def find(self, profile: str, experiment: str) -> Path:
-        """Return the first folder with results of a table; the user's if neither has any."""
+        """Return the first results folder that has results of a table; the user's if neither has
+        any.
+        """
         return next(iter(self._with_results(profile, experiment)), self.user)
 
     def profiles(self, experiment: str, profiles: Iterable[str]) -> list[str]:
@@ -61,7 +63,7 @@ class ResultsDirs:
         return [name for name in profiles if self._with_results(name, experiment)]
 
     def _with_results(self, profile: str, experiment: str) -> list[Path]:
-        """Return the folders that have results of a table."""
+        """Return the results folders that have results of a table, the user's first."""
         return [
             folder
             for folder in self.folders
@@ -74,7 +76,9 @@ class ResultsDirs:
         return list(filter(None, (self.user, self.committed)))
 
     def origin(self, profile: str, experiment: str) -> str:
-        """Return a line that names the origin and the folder of the shown results of a table."""
+        """Return a line that says whether the shown results of a table are the user's or committed,
+        in which folder they are, and the command for the others.
+        """
         results_dir = self.find(profile, experiment)
         folder = results_folder(results_dir, profile, experiment)
         if results_dir == self.committed:
@@ -91,7 +95,8 @@ class ResultsDirs:
         return f"your results, {folder}"
 
     def origins(self, tables: Mapping[str, Iterable[str]]) -> str:
-        """Return a line with the number of tables from each folder.
+        """Return a line with the number of tables with the user's results and with committed ones
+        only.
 
         `tables`: the profiles of each table whose results are shown, by its id.
         """
@@ -142,8 +147,8 @@ def _is_of_results(path: Path, results_dir: Path) -> bool:
 
 
 def committed_results() -> Path | None:
-    """Return the folder of the committed results, relative to the working folder if below it; None
-    in a wheel.
+    """Return the folder `results` of the checkout, relative to the working folder if it is below
+    it; None in an installation without a checkout.
     """
     folder = _TOP / "results"
     if not ((_TOP / "datasets.yaml").is_file() and folder.is_dir()):

@@ -40,7 +40,9 @@ class KeptCells:
     n_dropped: int = 0
 
     def add_to(self, cells: pd.DataFrame) -> pd.DataFrame:
-        """Return the cells of the store with these; cells without data give way to kept ones."""
+        """Return the cells of the store, followed by these. A cell whose data were unavailable is
+        left out if kept cells have its entry.
+        """
         if self.cells.empty:
             return cells
         kept_entries = _entries(self.cells)
@@ -58,12 +60,12 @@ def find_kept_cells(
     store: Store,
     origin: Mapping[str, Any],
 ) -> KeptCells:
-    """Return the cells of the `cells.csv` in a folder that neither the store nor a new result
-    replaces.
+    """Return the cells of the `cells.csv` in a folder that are kept: those that neither the store
+    nor a new result replaces.
 
     `cells`, `origin`: the cells of the store and their provenance. A cell of an entry that has new
-    cells is dropped unless the specification, the data and the model version are the same; cells
-    of entries without new ones always stay.
+    cells is dropped unless the specification, the data and the model version are the same; cells of
+    entries without new ones always stay. If `cells.csv` is missing or damaged, none are kept.
     """
     try:
         earlier = read_cells(folder / "cells.csv")
@@ -89,9 +91,10 @@ def find_kept_cells(
 def _kept_cells(
     cells: pd.DataFrame, numbers: pd.Series[int], records: Sequence[Mapping[str, Any]]
 ) -> KeptCells:
-    """Return cells with the records that they use.
+    """Return cells with the records that they use; these are numbered from 1 and have their number
+    of `cells`.
 
-    `numbers`: the position of the record of each cell among all records.
+    `numbers`: the position of the record of each cell in `records`, from 0.
     """
     used = sorted(set(numbers))
     positions = {number: i for i, number in enumerate(used, start=1)}
@@ -105,12 +108,14 @@ def _kept_cells(
 
 
 def _have_run(cells: pd.DataFrame) -> pd.Series[bool]:
-    """Return True for each cell whose data are there."""
+    """Return True for each cell that is not `unavailable`."""
     return cells["status"] != "unavailable"
 
 
 def _record_numbers(cells: pd.DataFrame, n_records: int) -> pd.Series[int]:
-    """Return the position of the record of each cell among all records of its table."""
+    """Return the position of the record of each cell in `_records`, from 0: 0 is the record of the
+    last store.
+    """
     if RECORD not in cells:
         return pd.Series(0, index=cells.index)
     return cells[RECORD].fillna(0).astype(int).clip(0, n_records - 1)
@@ -119,8 +124,9 @@ def _record_numbers(cells: pd.DataFrame, n_records: int) -> pd.Series[int]:
 def outdated_models(
     cells: pd.DataFrame, environment: Mapping[str, Any], resolved: Resolved
 ) -> dict[str, str]:
-    """Return the models of kept cells that this installation has in another version, by column, as
-    their records name them, such as `eem, version 1`.
+    """Return the models of kept cells that this installation has in a different version.
+
+    For each column, the name and version in its record, such as `eem, version 1`.
     """
     if RECORD not in cells:
         return {}
@@ -138,7 +144,9 @@ def outdated_models(
 
 
 def _is_outdated(model: str, dataset: str, resolved: Resolved) -> bool:
-    """Return True if this installation has another version of a model for a data set."""
+    """Return True if this installation has a different version of a model, such as `eem, version
+    1`; False if it does not have the model.
+    """
     name, _, version = model.partition(", version ")
     entry = registry().get(name)
     if entry is None:
@@ -147,7 +155,9 @@ def _is_outdated(model: str, dataset: str, resolved: Resolved) -> bool:
 
 
 def _kept_records(environment: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the records of the cells that earlier runs have kept."""
+    """Return the records of the cells that earlier runs have kept; empty if there are none or they
+    are damaged.
+    """
     kept = environment.get("kept")
     return (
         [part for part in kept if isinstance(part, dict)]
@@ -164,21 +174,24 @@ def all_commands(environment: Mapping[str, Any]) -> list[str]:
 
 
 def _records(environment: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the record of the cells of the last store, then those of the cells kept before."""
+    """Return the record of the cells of the last store, then those of the cells kept before,
+    without their numbers of cells.
+    """
     of_store = _without("kept", environment)
     records = [of_store, *_kept_records(environment)]
     return [_without("cells", record) for record in records]
 
 
 def _without(name: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of a record without the key `name`."""
     return {key: value for key, value in record.items() if key != name}
 
 
 def _not_replaced(
     earlier: pd.DataFrame, cells: pd.DataFrame, store: Store, resolved: Resolved
 ) -> pd.Series[bool]:
-    """Return True for each earlier cell that neither a new result nor the store's own history
-    replaces.
+    """Return True for each earlier cell that no new result replaces and that is not stale in the
+    store.
     """
     replaced = set(_positions(cells[_have_run(cells)]))
     replaced |= _stale_positions(store, resolved)
@@ -187,7 +200,7 @@ def _not_replaced(
 
 
 def _are_without_data(earlier: pd.DataFrame, cells: pd.DataFrame) -> pd.Series[bool]:
-    """Return True for each earlier cell without data that a new cell replaces: the data set is
+    """Return True for each earlier `unavailable` cell that a new cell replaces: the data set is
     there now, or the new cell lacks it as well.
     """
     present = cells.loc[_have_run(cells), "dataset"]
@@ -197,14 +210,16 @@ def _are_without_data(earlier: pd.DataFrame, cells: pd.DataFrame) -> pd.Series[b
 
 
 def _are_at(cells: pd.DataFrame, positions: set[tuple[Any, ...]]) -> pd.Series[bool]:
-    """Return True for each cell whose position is among these."""
+    """Return True for each cell whose position (see `_positions`) is among these."""
     return pd.Series(
         [position in positions for position in _positions(cells)], index=cells.index
     )
 
 
 def _stale_positions(store: Store, resolved: Resolved) -> set[tuple[Any, ...]]:
-    """Return the positions of cells that the store has had under keys that no longer count."""
+    """Return the positions (see `_positions`) of cells that earlier requests of the table have in
+    the store under keys that no longer count.
+    """
     table = (resolved.profile, resolved.file.id)
     current_keys = {cell.key for cell in store.cells(*table)}
     positions = set()
@@ -218,8 +233,9 @@ def _stale_positions(store: Store, resolved: Resolved) -> set[tuple[Any, ...]]:
 def _is_same_task(
     record: Mapping[str, Any], origin: Mapping[str, Any], entry: tuple[str, ...]
 ) -> bool:
-    """Return True if the cells of an entry in two runs have the same specification, data and
-    model.
+    """Return True if the cells of an entry in two runs have the same specification, data and model.
+
+    `record`, `origin`: the provenance of the two runs. `entry`: the values of `_ENTRY`.
     """
     dataset, model, _, _ = entry
     return (
@@ -230,26 +246,28 @@ def _is_same_task(
 
 
 def _part(record: Mapping[str, Any], kind: str, name: str) -> Any:
-    """Return the description of a data set or model in a record; None without one."""
+    """Return the description of a data set or model in a record; None without one. `kind`:
+    `datasets` or `models`.
+    """
     parts = record.get(kind)
     return parts.get(name) if isinstance(parts, dict) else None
 
 
 def _entries(cells: pd.DataFrame) -> set[tuple[str, ...]]:
-    """Return the entries of cells."""
+    """Return the distinct entries of cells: the values of `_ENTRY`."""
     return set(_entry_of_each(cells))
 
 
 def _have_entries(
     cells: pd.DataFrame, entries: set[tuple[str, ...]]
 ) -> pd.Series[bool]:
-    """Return True for each cell of one of some entries."""
+    """Return True for each cell whose entry is among these."""
     has_entry = [entry in entries for entry in _entry_of_each(cells)]
     return pd.Series(has_entry, index=cells.index)
 
 
 def _entry_of_each(cells: pd.DataFrame) -> Iterator[tuple[str, ...]]:
-    """Yield the entry of each cell."""
+    """Yield the entry of each cell: the values of `_ENTRY`."""
     entries: Iterator[tuple[str, ...]] = cells[_ENTRY].itertuples(
         index=False, name=None
     )
@@ -257,7 +275,9 @@ def _entry_of_each(cells: pd.DataFrame) -> Iterator[tuple[str, ...]]:
 
 
 def _positions(cells: pd.DataFrame) -> Iterable[tuple[Any, ...]]:
-    """Return the name of each cell."""
+    """Return the position of each cell in its table: the values of `_ENTRY`, the run and
+    the fold.
+    """
     return [
         (*texts, int(run), int(fold))
         for *texts, run, fold in cells[[*_ENTRY, "run", "fold"]].itertuples(
@@ -267,4 +287,5 @@ def _positions(cells: pd.DataFrame) -> Iterable[tuple[Any, ...]]:
 
 
 def _position(cell: Cell) -> tuple[Any, ...]:
+    """Return the position of a planned cell in its table, as in `_positions`."""
     return (cell.dataset, cell.model, cell.select, cell.reading, cell.run, cell.fold)

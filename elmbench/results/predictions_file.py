@@ -28,7 +28,9 @@ MOST_CSV_LINES = 1_000_000
 
 
 def write_predictions(predictions: pd.DataFrame, folder: Path) -> None:
-    """Write `predictions.csv` or, with many lines, `predictions.parquet`, atomically."""
+    """Write `predictions.csv` or, above `MOST_CSV_LINES` lines, `predictions.parquet`, atomically;
+    the other file is deleted.
+    """
     is_long = len(predictions) > MOST_CSV_LINES
     text_file = folder / "predictions.csv"
     binary_file = folder / "predictions.parquet"
@@ -58,7 +60,9 @@ def predictions_frame(
 
 
 def _lines_of(cell: Cell, store: Store, resolved: Resolved) -> pd.DataFrame | None:
-    """Return the lines of a cell; None without its predictions or its data."""
+    """Return a line for each test row of a cell (see `predictions_frame`); None without its
+    predictions or its data.
+    """
     record = store.get(cell.key) if cell.key else None
     stored = stored_predictions_of(record["result"]) if record is not None else None
     if record is None or stored is None:
@@ -84,7 +88,7 @@ def _lines_of(cell: Cell, store: Store, resolved: Resolved) -> pd.DataFrame | No
 
 
 def _unchanged_rows(dataset: DatasetRef) -> Dataset | None:
-    """Return the rows of a fit; None if they are missing or have changed since."""
+    """Return the data of a fit as they are now; None if they are missing or have changed since."""
     try:
         data = load_rows(dataset, None)
     except ElmbenchError:
@@ -95,8 +99,10 @@ def _unchanged_rows(dataset: DatasetRef) -> Dataset | None:
 def _test_rows(
     outer_fold: OuterFold, stored: StoredPredictions, n_rows: int
 ) -> Indices:
-    """Return the numbers of the test rows; raise ElmbenchError if they do not fit the data or the
-    predictions.
+    """Return the positions of the test rows in the data; raise ElmbenchError if they do not fit the
+    data or the predictions.
+
+    `n_rows`: the number of rows of the data.
     """
     test = stored.rows
     if test is None:
@@ -113,8 +119,9 @@ def _test_rows(
 def _columns_of_classes(
     stored: StoredPredictions, classes: Sequence[Any]
 ) -> dict[str, Any]:
-    """Return the columns of the predictions of a classifier. The store rounds decision values and
-    probabilities to single precision.
+    """Return the columns of the predictions of a classifier: `true`, `predicted`, and its decision
+    values and probabilities if it has them (see `predictions_frame`), in single precision as in the
+    store.
     """
     labels = np.array(classes, dtype=object)
     columns: dict[str, Any] = {

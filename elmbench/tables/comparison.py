@@ -244,6 +244,7 @@ class ComparisonTable(TableKind):
         positions = {model: position for position, model in enumerate(order.models)}
 
         def sort_key(model: str) -> tuple[float, int, str]:
+            """Return the rank of a model, its position in `order` and its name."""
             rank = means[model].get(RANK, math.inf)
             if dummy_rank is not None and model in self._dummies:
                 rank = dummy_rank
