@@ -359,6 +359,8 @@ def _next_step(results: Results, command: str) -> list[str]:
         return []
     if best.model in dummies(results.resolved):
         return ["next: add models by -m, or leave -m out for the default models"]
+    if not best.is_above_dummy:
+        return ["next: add columns, rows or models: no model is worth saving"]
     return [f"next: {command} --save best.joblib"]
 
 

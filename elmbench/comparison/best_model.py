@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from elmbench.errors import ElmbenchError
-from elmbench.evaluation.model_order import rank_models
+from elmbench.evaluation.model_order import means_by_model, order_of_means
+from elmbench.evaluation.score_comparison import dummies, not_above_dummy
 from elmbench.report.table_results import Results
 
 
@@ -11,11 +12,13 @@ from elmbench.report.table_results import Results
 class BestModel:
     """The best model of a comparison.
 
-    `model`: its column in the table. `reason`: why it was chosen, in words.
+    `model`: its column in the table. `reason`: why it was chosen, in words. `is_above_dummy`: False
+    for the dummy, and for a model that is no better than it.
     """
 
     model: str
     reason: str
+    is_above_dummy: bool = True
 
 
 def choose_best(results: Results) -> BestModel:
@@ -40,12 +43,25 @@ def find_best(results: Results) -> BestModel | None:
     """
     resolved = results.resolved
     (name,) = resolved.datasets
-    order = rank_models(results.summary, name, resolved)
+    means = means_by_model(results.summary, name)
+    order = order_of_means(means, name, resolved)
     if order.models:
+        best = order.models[0]
         metric = order.metrics[0]
-        reason = order.advantages_of_best() or f"the best mean {metric}"
-        return BestModel(order.models[0], reason)
+        values = {
+            model: mean[metric] for model, mean in means.items() if metric in mean
+        }
+        weak_models = not_above_dummy(values, resolved, metric=metric)
+        return BestModel(
+            model=best,
+            reason=order.advantages_of_best() or f"the best mean {metric}",
+            is_above_dummy=best not in weak_models,
+        )
     columns = list(resolved.spec.models)
     if len(columns) != 1:
         return None
-    return BestModel(columns[0], "the only model")
+    return BestModel(
+        model=columns[0],
+        reason="the only model",
+        is_above_dummy=columns[0] not in dummies(resolved),
+    )

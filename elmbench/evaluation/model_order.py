@@ -134,10 +134,14 @@ def _loss(criterion: str, mean: float) -> float:
 
 def rank_models(summary: DataFrame, dataset: str, resolved: Resolved) -> ModelOrder:
     """Return the order of the ranked models of a data set."""
+    return order_of_means(means_by_model(summary, dataset), dataset, resolved)
+
+
+def means_by_model(summary: DataFrame, dataset: str) -> dict[str, dict[str, float]]:
+    """Return the mean of each measure on a data set, by model and then by measure."""
     lines = summary[summary["dataset"] == dataset].dropna(subset=["mean"])
     groups = lines.groupby("model", sort=False)
-    means = {str(model): _means_of(group) for model, group in groups}
-    return order_of_means(means, dataset, resolved)
+    return {str(model): _means_of(group) for model, group in groups}
 
 
 def _means_of(lines: DataFrame) -> dict[str, float]:

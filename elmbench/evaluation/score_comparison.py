@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.evaluation.splits import part_sizes
+from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import (
     Region,
     corrected_t_test,
@@ -186,6 +187,26 @@ def dummies(resolved: Resolved) -> list[str]:
     """Return the names of the columns that hold the dummy model."""
     return [
         name for name, column in resolved.spec.models.items() if column.model == DUMMY
+    ]
+
+
+def not_above_dummy(
+    means: Mapping[Any, float], resolved: Resolved, *, metric: str = ""
+) -> list[str]:
+    """Return the models whose mean is no better than the dummy's; none without a dummy.
+
+    `metric` says whether less is better; with an empty name, more is.
+    """
+    sign = -1 if less_is_better(metric) else 1
+    scores = {str(name): without_round_off(sign * mean) for name, mean in means.items()}
+    trivial = dummies(resolved)
+    dummy = next((name for name in trivial if name in scores), None)
+    if dummy is None:
+        return []
+    return [
+        name
+        for name, score in scores.items()
+        if name not in trivial and score <= scores[dummy]
     ]
 
 

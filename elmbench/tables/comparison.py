@@ -21,6 +21,7 @@ from elmbench.evaluation.score_comparison import (
     MOST_RUNS,
     dummies,
     needed_runs,
+    not_above_dummy,
     p_values,
     rivals_of,
     share_of_test_rows,
@@ -230,7 +231,7 @@ class ComparisonTable(TableKind):
         scores = {
             model: mean[metric] for model, mean in means.items() if metric in mean
         }
-        return self._not_above_dummy(scores, metric)
+        return not_above_dummy(scores, self.experiment, metric=metric)
 
     def _display_order(
         self,
@@ -360,7 +361,7 @@ class ComparisonTable(TableKind):
 
     def _note_on_weak_models(self, dataset: str, scores: DataFrame) -> Iterator[Note]:
         """Yield a note on the models that are no better than the dummy, if there are any."""
-        weak_models = self._not_above_dummy(scores.mean().to_dict(), "")
+        weak_models = not_above_dummy(scores.mean().to_dict(), self.experiment)
         if weak_models:
             is_classification = self.task_of(dataset) == "classification"
             predicts = "the most frequent class" if is_classification else "the mean"
@@ -382,8 +383,7 @@ class ComparisonTable(TableKind):
         metric = order.metrics[0]
         mean = quantity(order.means[best][metric], places=3)
         parts = [f"{best}, {metric} {mean}"]
-        mean_scores = scores.mean().to_dict()
-        if best in self._not_above_dummy(mean_scores, ""):
+        if best in not_above_dummy(scores.mean().to_dict(), self.experiment):
             parts.append("no better than the dummy")
         reason = order.advantages_of_best()
         if reason:
@@ -441,24 +441,6 @@ class ComparisonTable(TableKind):
             averages_of_model = averages.loc[model]
             means[str(model)] = averages_of_model.to_dict()
         return ModelOrder(metrics, means)
-
-    def _not_above_dummy(self, means: Mapping[Any, float], metric: str) -> list[str]:
-        """Return the models whose mean is no better than the dummy's; none without a dummy.
-
-        `metric` says whether less is better; with an empty name, more is.
-        """
-        sign = -1 if less_is_better(metric) else 1
-        scores = {
-            str(name): without_round_off(sign * mean) for name, mean in means.items()
-        }
-        dummy = next((name for name in self._dummies if name in scores), None)
-        if dummy is None:
-            return []
-        return [
-            name
-            for name, score in scores.items()
-            if name not in self._dummies and score <= scores[dummy]
-        ]
 
 
 def _average_rank_cells(cells: DataFrame) -> DataFrame | None:

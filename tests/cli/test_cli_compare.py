@@ -161,7 +161,7 @@ def test_the_saved_one_of_equal_models_is_not_the_one_that_is_named_first(
     assert type(saved.estimator_).__name__ == "ELMClassifier"
     order = "ties are ordered by the better balanced_accuracy"
     assert f"- shop: same mean accuracy: elm, ridge; {order}" in out
-    assert out.index("elm * 0.9") < out.index("ridge * 0.9")
+    assert out.index("elm 0.9") < out.index("ridge 0.9")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
@@ -322,6 +322,19 @@ def test_a_dummy_alone_is_not_worth_saving(
     result = elmbench("compare", shop, "-t", "buys", "-m", "dummy")
     assert "--save" not in result.out
     assert "next: add models by -m" in result.out
+
+
+@pytest.mark.parametrize("target", ["buys", "age"])
+def test_a_model_no_better_than_the_dummy_is_not_worth_saving(
+    elmbench: Callable, worker: dict, shop: Path, target: str
+) -> None:
+    worker["elm"] = lambda unit: {"predictions": predictions_of_fit(unit, mcc=0.0)}
+    words = ("compare", shop, "-t", target, "-m")
+    result = elmbench(*words, "elm")
+    assert "--save" not in result.out
+    assert sentence("cli.compare.nothing-worth-saving") in result.out
+    result = elmbench(*words, "elm,ridge")
+    assert "-m elm,ridge --save best.joblib" in result.out
 
 
 def test_a_dry_run_lists_the_work_and_writes_nothing(
