@@ -86,7 +86,9 @@ class CandidateProblem:
         return {**self.fixed, **candidate}
 
     def has_path(self, name: str) -> bool:
-        """Return True if the model has a path of this name that can evaluate the candidates."""
+        """Return True if the factory has a path of this name, such as "evaluate_grid", and rows
+        have no weights.
+        """
         return self.weights is None and hasattr(self.factory, name)
 
     def evaluate_by_path(self, name: str) -> Iterator[Evaluated]:
@@ -126,7 +128,9 @@ class CandidateProblem:
     def _fit_once(
         self, i: int, j: int, outputs: Callable[[Any, Any], Any]
     ) -> Evaluated:
-        """Return the outputs of a candidate that is fitted to the training rows of a fold."""
+        """Fit candidate `i` to the training rows of fold `j`; return its outputs for the test
+        rows.
+        """
         train, test = self.folds[j]
         model = self._fit(self.candidates[i], train)
         reported = getattr(model, "solvers_", {})
@@ -141,7 +145,9 @@ class CandidateProblem:
         )
 
     def _fit(self, candidate: dict[str, Any], train: Indices) -> Any:
-        """Return the model of a candidate, fitted to some rows, whose copies end with this call."""
+        """Return the model of a candidate, fitted to some rows; their copies are freed at the end
+        of this call.
+        """
         weights = self.weights
         if weights is not None:
             weights = weights[train]

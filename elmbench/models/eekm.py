@@ -141,6 +141,7 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
             )
 
         def features(rows: NDArray[np.intp]) -> Array:
+            """Return the features of numbered rows."""
             return kernel.matrix(X[rows], landmarks) @ features_of
 
         by_size = discriminants(

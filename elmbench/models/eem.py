@@ -64,6 +64,7 @@ def discriminants(
     wide = [size for size in result if from_products and size > len(T)]
 
     def moments_of(side: NDArray[np.intp], sizes_left: list[int]) -> Moments:
+        """Return the moments of numbered rows for some numbers of leading features."""
         largest = max(sizes_left)
         return moments(
             lambda rows: features(side[rows])[:, :largest],
@@ -146,7 +147,9 @@ class EntropyClassifier(RowWeightedClassifier):
     costs: ArrayLike | Mapping[Any, float] | None = None
 
     def _set_discriminants(self, result: list[Discriminant]) -> None:
-        """Set the fitted attributes that follow from the discriminants of all outputs."""
+        """Set `means_`, `variances_`, `condition_` and `thresholds_` from the discriminants of all
+        outputs.
+        """
         log_weights = self._log_weights(self.classes_)
         self._log_priors = log_weights
         self._discriminants = result
@@ -353,8 +356,10 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
 
     @classmethod
     def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Compute the moments of the largest network only, which hold those of the others in their
-        leading blocks, or products of rows for networks with more nodes than rows.
+        """Yield (candidate, fold, outputs) from the moments of the largest network only.
+
+        These hold those of smaller networks in their leading blocks. Networks with more nodes than
+        rows are computed from products of rows.
         """
         for fold in node_folds(grid):
             rows = grid.X[fold.train]

@@ -180,8 +180,8 @@ class _ELM(HiddenNodesMixin, PathMixin):
 
     @classmethod
     def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Solve for one Cholesky factor of each `C`, which serves every `n_hidden` up to the number
-        of training rows.
+        """Yield (candidate, fold, outputs) from one Cholesky factor of each `C`, which serves every
+        `n_hidden` up to the number of training rows.
 
         For larger networks, one reduction for each `n_hidden` serves every `C`; see `many_weights`.
         """

@@ -81,7 +81,8 @@ class KOSELM(KernelMixin, PathMixin):
 
     @classmethod
     def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Fit once for all candidates that learn the same model.
+        """Yield (candidate, fold, outputs), fitting once for all candidates that learn the same
+        model.
 
         These are budgets that are not reached, thresholds with no row's distance between them,
         every `C` without a ridge, and every `gamma` of a kernel without one.

@@ -193,7 +193,7 @@ class _MKELM:
 
 
 def _precomputed_kernels(X: Array) -> list[BaseKernel]:
-    """Return a kernel for each of the square matrices side by side."""
+    """Return a kernel for each of the m square matrices side by side in X, of shape (n, m * n)."""
     n, width = X.shape
     return [
         BaseKernel(PRECOMPUTED, columns=(start, start + n))
@@ -202,7 +202,7 @@ def _precomputed_kernels(X: Array) -> list[BaseKernel]:
 
 
 def _check_matrices(X: Array) -> None:
-    """Raise a ValueError unless kernel matrices side by side are square and symmetric."""
+    """Raise a ValueError unless the kernel matrices side by side in X are square and symmetric."""
     n, width = X.shape
     if width % n:
         raise ValueError(

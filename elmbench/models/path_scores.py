@@ -202,6 +202,7 @@ def _scores_of(
             return np.asarray(parts.sign * values)
 
     def score(_: None, outputs: NDArray[Any], y: Any) -> Any:
+        """Return the score of outputs, with a sign, in the form that `score_predictions` calls."""
         return parts.sign * parts.function(y, outputs, **parts.options)
 
     return np.array(

@@ -175,8 +175,8 @@ class PathSearchCV(GridSearchCV):
     def _fit_by_path(self, X: Any, y: Any, params: dict[str, Any]) -> bool:
         """Search by the paths of the candidates; return False if that is not possible.
 
-        Then `cv` may be the folds, which some splitters yield only once; `groups` have had their
-        effect.
+        In that case, `cv` may have become the list of its folds, which some splitters yield only
+        once; then it contains the effect of `groups`.
         """
         options = {name: value for name, value in params.items() if value is not None}
         plan = self._plan_paths(y, options)
@@ -220,7 +220,7 @@ class PathSearchCV(GridSearchCV):
         )
 
     def _split_once(self, X: Any, y: Any, options: dict[str, Any]) -> None:
-        """Replace `cv` by the list of its folds."""
+        """Set `n_splits_`, and replace `cv` by the list of its folds."""
         routed = self._get_routed_params_for_fit(options)
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         self.n_splits_ = cv.get_n_splits(X, y, **routed.splitter.split)
@@ -395,8 +395,10 @@ class PathSearchCV(GridSearchCV):
 
 
 def _public_scorer(scorer: Any, model: Any) -> Any:
-    """Return the scorer that computes the same as a model's method `score`, or None; any other
-    scorer itself.
+    """Return a scorer itself, or the public scorer that computes the same as a model's method
+    `score`.
+
+    Return None if the model has such a method of its own.
     """
     if not is_score_method(scorer):
         return scorer
@@ -454,6 +456,6 @@ def _tied_candidates(
 
 
 def _has_single_class(y: Any, folds: Folds) -> bool:
-    """Return True if the training rows of a fold are of one class."""
+    """Return True if a fold has training rows of a single class."""
     codes = np.unique(np.asarray(y), return_inverse=True)[1]
     return not all(np.ptp(codes[train]) for train, _ in folds)

@@ -69,7 +69,10 @@ class StochasticClassifier(FamilyClassifier):
 
 
 def class_numbers(T: Array) -> Numbers:
-    """Return the numbers of the classes of targets -1/+1: 0 and 1 for a single column."""
+    """Return the class number of each row, of shape (n,), from targets -1/+1 in columns.
+
+    A single column stands for the classes 0 and 1.
+    """
     if T.shape[1] == 1:
         return (T[:, 0] > 0).astype(np.int64)
     return np.argmax(T, axis=1)

@@ -87,8 +87,8 @@ class ProjectionClassifier(FamilyClassifier):
         return spectrum.leading(n_nodes)
 
     def _solve(self, inputs: Array, T: Array) -> None:
-        """Compute the output weights from the inputs of the nodes, of shape (n, L), and all
-        targets, eq. (10).
+        """Set `beta_`, `condition_` and `n_units_` from the inputs of the nodes, of shape (n, L),
+        and all targets, eq. (10).
         """
         n_nodes = inputs.shape[1]
         self.n_units_ = n_nodes
@@ -218,8 +218,9 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
 
     @classmethod
     def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Decompose the rows of a fold once; one QR decomposition serves all numbers of nodes of an
-        activation.
+        """Yield (candidate, fold, outputs), decomposing the rows of a fold once.
+
+        One QR decomposition serves all numbers of nodes of an activation.
         """
         models_by_activation = _group_by_activation(grid.models)
         for fold, (train, test) in enumerate(grid.folds):

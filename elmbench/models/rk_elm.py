@@ -68,7 +68,10 @@ class CentresMixin(PathMixin):
         return int(getattr(self, self._size_name))
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
-        """Draw the centres and solve the reduced system, (K'K + I/C) beta = K'T."""
+        """Draw the centres and solve the reduced system, (K'K + I/C) beta = K'T.
+
+        `scale` holds the square roots of the weights of rows, which multiply the rows of K and T.
+        """
         eligible = np.arange(X.shape[0]) if scale is None else np.flatnonzero(scale)
         self.centres_, factor = self._draw(X, eligible)
         n_centres = self.centres_.shape[0]
@@ -93,7 +96,8 @@ class CentresMixin(PathMixin):
 
     @classmethod
     def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Draw the centres of the largest network only; those of smaller ones are its first ones.
+        """Yield (candidate, fold, outputs), drawing the centres of the largest network only; those
+        of smaller ones are its first ones.
 
         One pass over the training rows of a fold gives the normal equations for every `gamma`, 8 g
         L^2 bytes for g values and L centres, one reduction serves every `C`, and one pass over the
@@ -276,7 +280,12 @@ class _RKELM(KernelMixin, CentresMixin):
     }
 
     def _draw(self, X: Rows, eligible: Indices) -> tuple[Rows, float | Array]:
-        """Draw centres from the rows with weight, without replacement (Algorithm 1, line 1)."""
+        """Draw centres from the eligible rows, without replacement (Algorithm 1, line 1), and their
+        widths.
+
+        Return the centres and the factors of `gamma`: 1, or one for each centre with random widths.
+        Random widths of a kernel that has none are a ValueError.
+        """
         draws_widths = self.widths == "random"
         if draws_widths and not self._has_kernel(*OF_DISTANCES):
             kernels = ", ".join(map(repr, OF_DISTANCES))

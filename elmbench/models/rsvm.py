@@ -66,10 +66,11 @@ def minimise(
     """Minimise the losses of the outputs A z plus ridge |z|^2 / 2, from z = 0, by Newton's method
     with Armijo's rule.
 
-    It ends when the gradient ridge z + A's, with s the slopes of the losses, is shorter than `tol`
-    times its terms, ridge |z| + |A'|s||, or than a bound of its round-off; or when the predicted
-    decrease of a step is below the round-off of the objective and the gradient is not halved; or
-    after `max_iter` steps.
+    `loss` returns the losses of outputs, of shape (n,), and their derivatives. The method ends when
+    the gradient ridge z + A's, with s the slopes of the losses, is shorter than `tol` times its
+    terms, ridge |z| + |A'|s||, or than a bound of its round-off; or when the predicted decrease of
+    a step is below the round-off of the objective and the gradient is not halved; or after
+    `max_iter` steps.
     """
     start = np.zeros(A.shape[1])
     current = _Point(A, loss, ridge, start)

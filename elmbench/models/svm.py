@@ -135,7 +135,8 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
 
     @classmethod
     def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Compute the kernel of each fold once for each `gamma`, unless it takes over `MOST_BYTES`.
+        """Yield (candidate, fold, outputs), computing the kernel of each fold once for each
+        `gamma`, unless it takes over `MOST_BYTES`.
 
         If all dual coefficients stay below half of their bound, any larger C has the same fit,
         which is not repeated.

@@ -132,8 +132,9 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
 
     @classmethod
     def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Decompose the outputs of the largest network only: its QR decomposition serves all sizes
-        up to the rows.
+        """Yield (candidate, fold, outputs) from the hidden outputs of the largest network only.
+
+        One QR decomposition of these serves all sizes up to the number of rows.
         """
         for fold in node_folds(grid):
             largest = fold.largest

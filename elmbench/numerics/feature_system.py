@@ -10,14 +10,18 @@ from elmbench.numerics.solve import scaled_rows
 
 
 def solves_in_features(kernel: Kernel, X: Rows) -> bool:
-    """Return True if a model with this kernel and these training rows has fewer features than
-    rows, and is a linear function of them.
+    """Return True if a model with this kernel and these training rows is solved by a
+    `FeatureSystem`.
+
+    The kernel must be linear, with fewer features than rows.
     """
     return needs_features_only(kernel.name, X.shape)
 
 
 def needs_features_only(kernel: object, shape: tuple[int, ...]) -> bool:
-    """Return True if `solves_in_features` holds for the name of a kernel and the shape of rows."""
+    """Return True for the kernel "linear" and rows of a shape (n, d) with 0 < d < n, see
+    `solves_in_features`.
+    """
     n_rows, n_features = shape
     return isinstance(kernel, str) and kernel == "linear" and 0 < n_features < n_rows
 

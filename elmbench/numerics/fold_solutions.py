@@ -395,6 +395,7 @@ def _single_inverse(K: Array, ridge: float) -> Callable[[Array], Array]:
         jitter = 10 * jitter
 
     def product(b: Array) -> Array:
+        """Return (K + ridge I)^-1 b in double precision, with the error of the single one."""
         scale = math.sqrt(b @ b) or 1.0
         # Two triangular solves with a vector run at the bandwidth of memory, unlike LAPACK's
         # blocked solver.

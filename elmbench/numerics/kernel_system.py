@@ -54,7 +54,8 @@ class KernelSystem:
     u'S K S u is negative, its magnitude is taken. The entries of M are s_i s_j (K_ij - m_i - m_j +
     2 c), c = w'm / w'1.
 
-    `K`, in Fortran order, is replaced by M. `scale` is None if all weights are 1.
+    `K`, in Fortran order, is replaced by M. `scale` is None if all weights are 1. The attribute
+    `right_hand_sides` is B, of shape (n, k).
     """
 
     def __init__(

@@ -272,7 +272,7 @@ class SharedSpace:
     best ones, with known residuals. (Saad, Iterative Methods for Sparse Linear Systems, 2nd ed.,
     SIAM 2003, 5.2.)
 
-    `max_steps` is the largest number of columns to be added.
+    `start` is the Krylov space W, and `max_steps` the largest number of columns of U.
     """
 
     def __init__(self, start: KrylovSpace, max_steps: int) -> None:
@@ -319,8 +319,8 @@ class SharedSpace:
         return lengths
 
     def widen(self, v: Array) -> bool:
-        """Add the direction of v; return False if it is in the space within round-off, not finite,
-        or one too many.
+        """Add the direction of v to U; return False if it is in the space within round-off or not
+        finite, or if the space has all its columns.
         """
         k = self._added
         first = self._first

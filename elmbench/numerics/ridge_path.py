@@ -125,6 +125,7 @@ def _tridiagonal(A: Array) -> tuple[Array, Rotation]:
     reflectors = A.ravel("K")[1 : n * (n - 1) + 1].reshape((n, n - 1), order="F")
 
     def rotate(B: Array, transposed: bool) -> Array:
+        """Return QB, or Q'B if transposed."""
         if n == 1:
             return B
         moved = np.asfortranarray(np.roll(B, -1, axis=0))
@@ -178,6 +179,7 @@ def _block_band(A: Array) -> tuple[Array, Rotation]:
     A[last:, last:] = rest
 
     def rotate(B: Array, transposed: bool) -> Array:
+        """Return QB, or Q'B if transposed."""
         B = B.copy()
         if transposed:
             for rows, V, Y in reflections:
@@ -193,7 +195,10 @@ def _block_band(A: Array) -> tuple[Array, Rotation]:
 
 
 def _reflection(factor: Array, tau: Array) -> tuple[Array, Array]:
-    """Return V and Y of the orthogonal matrix I - Y V' of a QR factorisation in LAPACK's form."""
+    """Return V and Y, of shape (n, size), of the orthogonal matrix I - Y V' of a QR factorisation.
+
+    `factor`, of that shape, and `tau` are in LAPACK's form.
+    """
     n, size = factor.shape
     identity = np.eye(n, size)
     V = np.tril(factor, -1) + identity
@@ -294,6 +299,7 @@ def _factored_solutions(
 
     @cache
     def spectrum() -> tuple[Array, Array]:
+        """Return the ascending eigenvalues of A and its eigenvectors, computed once."""
         values, vectors = eigh(A, check_finite=False)
         return values, vectors
 

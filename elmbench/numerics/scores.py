@@ -48,7 +48,9 @@ def _ratios(numerators: Array, denominators: Array) -> Array:
 
 
 def _correct_counts(counts: Array) -> Array:
-    """Return the number of correct predictions of each class, of shape (..., k)."""
+    """Return the number of correct predictions of each class, of shape (..., k), from confusion
+    counts.
+    """
     return np.asarray(np.diagonal(counts, axis1=-2, axis2=-1))
 
 
@@ -96,17 +98,17 @@ def matthews_correlation(counts: Array) -> Array:
 
 
 def precisions(counts: Array) -> Array:
-    """Return the precision of each class, of shape (..., k)."""
+    """Return the precision of each class, of shape (..., k), from confusion counts; 0 for 0/0."""
     return _ratios(_correct_counts(counts), counts.sum(axis=-2))
 
 
 def recalls(counts: Array) -> Array:
-    """Return the recall of each class, of shape (..., k)."""
+    """Return the recall of each class, of shape (..., k), from confusion counts; 0 for 0/0."""
     return _ratios(_correct_counts(counts), counts.sum(axis=-1))
 
 
 def f1_scores(counts: Array) -> Array:
-    """Return the F1 score of each class, of shape (..., k)."""
+    """Return the F1 score of each class, of shape (..., k), from confusion counts; 0 for 0/0."""
     return _ratios(
         2 * _correct_counts(counts), counts.sum(axis=-1) + counts.sum(axis=-2)
     )
@@ -136,6 +138,7 @@ def macro_mean(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:
     """
 
     def mean(counts: Array) -> Array:
+        """Return the mean over the classes that occur or are predicted, of shape (...)."""
         n_true = counts.sum(axis=-1)
         n_predicted = counts.sum(axis=-2)
         present = (n_true + n_predicted) > 0
@@ -170,6 +173,7 @@ def cell_count(true: int, predicted: int) -> Callable[[Array], Array]:
     """
 
     def cell(counts: Array) -> Array:
+        """Return the count of the cell, of shape (...), or NaN."""
         if counts.shape[-1] == 2:
             return counts[..., true, predicted]
         return np.full(counts.shape[:-2], np.nan)
@@ -194,8 +198,8 @@ def root_mean_squared_error(y: Array, predicted: Array) -> Array:
 
 
 def normalised_error(y: Array, predicted: Array) -> Array:
-    """Return the root mean squared error over the standard deviation of `y` with n - 1 (KOS-ELM,
-    eq. 14).
+    """Return the root mean squared error over the standard deviation of `y` with n - 1, of shape
+    (...) (KOS-ELM, eq. 14).
 
     NaN for targets that do not vary.
     """
@@ -211,7 +215,9 @@ def mean_absolute_error(y: Array, predicted: Array) -> Array:
 
 
 def r2(y: Array, predicted: Array) -> Array:
-    """Return the coefficient of determination, NaN for targets that do not vary."""
+    """Return the coefficient of determination, of shape (...), for `y` of shape (n,) and
+    predictions of shape (..., n); NaN for targets that do not vary.
+    """
     return 1 - mean_squared_error(y, predicted) / (np.var(y) or np.nan)
 
 
@@ -281,6 +287,7 @@ def one_against_rest(
     """
 
     def mean(true: NDArray[np.intp], values: Array) -> float:
+        """Return the score of the second of two classes, or the mean over more classes."""
         if values.ndim == 1:
             return float(function(true == 1, values))
         scores = []

@@ -164,6 +164,9 @@ def _t_outcome(
 ) -> SignificanceResult:
     """Return the outcome of a t-test from an estimate, its standard error and the degrees of
     freedom.
+
+    The claim is right if the true value is in `region`. `floor` is the least half width of the
+    interval. `n` and `unit` are only stored.
     """
     from scipy.special import stdtr
 
@@ -229,6 +232,7 @@ def signed_rank_test(differences: ArrayLike, region: Region) -> SignificanceResu
     values = np.asarray(differences, dtype=float)
 
     def p(bound: float, side: str, unbounded: float) -> float:
+        """Return the p-value of one side of a bound, or `unbounded` if the bound is infinite."""
         return wilcoxon_p(values - bound, side) if math.isfinite(bound) else unbounded
 
     confirming = max(p(region.low, "greater", 0.0), p(region.high, "less", 0.0))

@@ -26,9 +26,10 @@ class RidgeSystem:
 
     A, of shape (n, n), is symmetric and positive semi-definite; it is overwritten, without a copy
     if it is in Fortran order. `spectrum` returns the ascending eigenvalues of A and its
-    eigenvectors, which several ridges may share. If A is not `definite`, the magnitudes of the
-    eigenvalues of A + ridge I count. With `lifted`, small eigenvalues are not left out, but
-    replaced by that bound. Without `needs_condition`, there is no `condition`, which takes a norm.
+    eigenvectors, which several ridges may share. If A is not `definite`, it may have negative
+    eigenvalues: then the magnitudes of those of A + ridge I decide which are left out. With
+    `lifted`, small eigenvalues are not left out, but replaced by that bound. Without
+    `needs_condition`, there is no `condition`, which takes a norm.
     """
 
     def __init__(

@@ -24,7 +24,9 @@ def _controller(n_modules: int) -> ThreadpoolController:
 
 
 def libraries() -> ThreadpoolController:
-    """Return the libraries with their own threads; the list is updated after imports."""
+    """Return the controller of the thread pools of the loaded libraries, which is renewed after
+    imports.
+    """
     return _controller(len(sys.modules))
 
 

@@ -41,12 +41,14 @@ class NumberInterval(Interval):
     """
 
     def is_satisfied_by(self, val: Any) -> bool:
-        """Return True if the value is a number in the interval."""
+        """Return True if the value is a number in the interval, and neither True nor False."""
         return not isinstance(val, bool) and bool(super().is_satisfied_by(val))
 
     @classmethod
     def in_place_of(cls, constraints: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-        """Return constraints of parameters with these intervals in place of scikit-learn's."""
+        """Return a copy of constraints, lists by parameter, in which these intervals replace
+        scikit-learn's.
+        """
         return {
             name: [
                 cls(item.type, item.left, item.right, closed=item.closed)
@@ -139,7 +141,11 @@ def check_real(name: str, value: Any) -> float:
 
 
 def check_magnitudes(name: str, values: Rows) -> None:
-    """Raise a ValueError if the squares of entries, dense or sparse, may overflow."""
+    """Raise a ValueError if an entry, of a dense or CSR array, is larger than `LARGEST`: squares
+    might overflow.
+
+    `name` is that of the array in the message.
+    """
     entries = values.data if sp.issparse(values) else values
     highest = entries.max(initial=0.0)
     lowest = entries.min(initial=0.0)
@@ -151,8 +157,8 @@ def check_magnitudes(name: str, values: Rows) -> None:
 
 
 def encode_classes(y: NDArray[Any], classes: NDArray[Any]) -> Array:
-    """Return the targets of labels: -1/+1 in one column for two classes, else a column for each
-    class against the rest.
+    """Return the targets of labels: -1/+1 in one column, (n, 1), for two classes; else a column for
+    each class against the rest, (n, n_classes).
 
     `classes` are the sorted classes; the second of two is the positive one.
     """
@@ -206,7 +212,7 @@ def named_gamma(gamma: str, X: Rows, weights: Array | None = None) -> float:
 
 
 def numeric_gamma(model: Any) -> float:
-    """Return the number that `gamma` of a fitted model stands for."""
+    """Return `gamma` of a model as a number; a named one is that of the rows of its last fit."""
     return float(model._gamma if isinstance(model.gamma, str) else model.gamma)
 
 

@@ -234,9 +234,10 @@ def _factor_outputs(
 def _matrix_path(
     grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bool
 ) -> Outputs:
-    """Yield the outputs of candidates with any kernels and weights.
+    """Yield (candidate, fold, outputs) for candidates with any kernels and weights.
 
-    Candidates with the same matrix are solved together.
+    `kernels` holds the kernel of each of these candidates, by its number. Candidates with the same
+    matrix are solved together.
     """
     if not kernels:
         return
@@ -474,7 +475,7 @@ class _FoldProblem:
         return outputs, is_accurate
 
     def _solve_directly(self, ridges: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Return the results of `solve` from factored systems."""
+        """Return what `solve` returns, for some ridges, from factored systems."""
         grid = self.fold.grid
         system = self._make_system()
         B = system.right_hand_sides
@@ -483,7 +484,7 @@ class _FoldProblem:
         return self._outputs(system, Z, no_errors, ridges)
 
     def _make_system(self) -> KernelSystem:
-        """Return the system with the kernel matrix of the fold."""
+        """Copy the kernel matrix of the fold to `K`, and return its system."""
         self.fold.view.copy(self.shared, self.K)
         return KernelSystem(self.K, self.fold.T, None, centred=self.centred)
 
@@ -515,7 +516,10 @@ class _FoldProblem:
     def _output_bounds(
         self, mass: Array, Z: Array, errors: Array, ridges: Array
     ) -> Array:
-        """Return bounds of the errors of the outputs, of shape (n_test, p)."""
+        """Return bounds of the errors of the outputs, of shape (n_test, p).
+
+        `mass` is that of `solution_bounds`; `Z` and `errors` are those of `fold_solutions`.
+        """
         n = len(Z)
         round_off = kernel_round_off(self.fold.grid.X, self.gamma)
         largest_square = 2.0 if self.centred else 1.0

@@ -63,14 +63,18 @@ class CandidateGrid:
         return T, _drop_single_column
 
     def group(self, key: Callable[[Any], Hashable]) -> list[list[tuple[int, Any]]]:
-        """Return the models with their numbers, in groups with the same key."""
+        """Return the models in groups with the same key, each as (its number, the model)."""
         groups: dict[Hashable, list[tuple[int, Any]]] = {}
         for i, model in enumerate(self.models):
             groups.setdefault(key(model), []).append((i, model))
         return list(groups.values())
 
     def fitted_outputs(self, candidate: int, fold: int) -> NDArray[Any]:
-        """Fit a single candidate and return its outputs for the test rows."""
+        """Fit a single candidate to the training rows of a fold; return its outputs for the test
+        rows.
+
+        Both are given by their numbers. `solvers` counts the fit.
+        """
         train, test = self.folds[fold]
         fitted = self._fit(candidate, train)
         output_of = getattr(fitted, self.output)
@@ -78,7 +82,10 @@ class CandidateGrid:
         return np.asarray(outputs)
 
     def _fit(self, candidate: int, train: Indices) -> Any:
-        """Return a candidate that is fitted to some rows, whose copies end with this call."""
+        """Return a clone of a candidate that is fitted to some rows, without a LinAlgWarning.
+
+        The copies of the rows are freed at the end of this call.
+        """
         self.solvers["fit"] += 1
         unfitted = clone(self.models[candidate])
         with warnings.catch_warnings():
@@ -121,11 +128,12 @@ class CandidateGrid:
         decode: Callable[[Array], NDArray[Any]],
         accepted: NDArray[np.bool_] | None = None,
     ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Yield (candidate, fold, outputs) for groups of equal models, whose real outputs stand
-        side by side.
+        """Yield (candidate, fold, outputs) for every candidate of some groups of equal models.
 
-        They are as in `holds`, and `decode` is that of `encode`. Groups that are not `accepted`, by
-        default those whose labels round-off may change, are fitted.
+        `groups` are lists of numbers of candidates. `outputs` are real ones, of shape (n_test, p *
+        k), the k columns of a group side by side; `decode` is that of `encode`. The first model of
+        a group that is not `accepted` is fitted instead, by default of those whose labels round-off
+        may change.
         """
         n_groups = len(groups)
         if accepted is None:
@@ -194,8 +202,8 @@ class PathMixin:
     def _valid_models(
         cls: Any, candidates: list[dict[str, Any]], fixed: dict[str, Any]
     ) -> list[Any]:
-        """Return a model for each candidate, with the errors of `fit` for parameters out of
-        range.
+        """Return an unfitted model for each candidate; raise the errors of `fit` for parameters out
+        of range.
         """
         cls(**fixed)._validate_params()
         # The values of a grid are the same objects in many candidates.
@@ -212,8 +220,11 @@ class PathMixin:
 
     @classmethod
     def _evaluate(cls, grid: CandidateGrid) -> Iterator[Evaluated]:
-        """Yield the outputs of a path, with a named `gamma` as the number that it stands for in
-        each fold.
+        """Yield an `Evaluated` for each output of the path, with the solvers since the previous
+        one.
+
+        For a named `gamma`, the path runs once for each fold, with the number that it stands for
+        there.
         """
         if not any(
             isinstance(getattr(model, "gamma", None), str) for model in grid.models

@@ -70,7 +70,9 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _fit_sigmoids(
         self, X: Any, y: NDArray[Any], weights: Any, folds: Iterable[tuple[Any, Any]]
     ) -> None:
-        """Fit the sigmoids to decision values of classifiers for rows that these did not learn."""
+        """Set `sigmoids_`, fitted to decision values of classifiers for rows that these did not
+        learn.
+        """
         all_rows = []
         all_scores = []
         for model, test in self._fitted_parts(X, y, weights, folds):
@@ -125,7 +127,11 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             yield self.estimator_, np.arange(len(y))
 
     def _scores(self, model: Any, X: Any) -> Array:
-        """Return finite decision values, of shape (n,) for two classes, else (n, k)."""
+        """Return finite decision values of a fitted model, of shape (n,) for two classes, else (n,
+        k).
+
+        A model without decision values has 1 for the predicted class and -1 for the others.
+        """
         if hasattr(model, "decision_function"):
             decisions = model.decision_function(X)
             values = np.asarray(decisions, dtype=np.float64)

@@ -90,6 +90,7 @@ def _code_targets(
     classes = binarizer.classes_
 
     def decode(outputs: Array) -> NDArray[Any]:
+        """Return decision values or labels, as `method`, of outputs of shape (n, k)."""
         has_one_column = outputs.shape[1] == 1
         decisions = outputs[:, 0] if has_one_column else outputs
         if method == "decision_function":
@@ -123,7 +124,9 @@ def _sharing_pays(X: Array, n_models: int, n_targets: int) -> bool:
 def _ridge_outputs(
     models: Sequence[Any], X: Array, targets: Array, probes: Array
 ) -> list[Array]:
-    """Return the outputs of ridge models for each target, of shape (n_probes, n_targets) each."""
+    """Return the outputs of each of some ridge models, of shape (n_probes, n_targets), from one
+    shared fit.
+    """
     n_models = len(models)
     n_targets = targets.shape[1]
     ridges = [model.alpha for model in models]

@@ -88,7 +88,9 @@ class RowWeightedClassifier(FamilyClassifier):
     def _scale(
         self, labels: NDArray[Any], weights: Array | None = None
     ) -> Array | None:
-        """Return the scale that `_fit` takes, from the weights of rows; None if all are 1."""
+        """Return what `_fit` takes as its third argument: here, the weights of rows themselves, or
+        None.
+        """
         return weights
 
 
@@ -175,4 +177,4 @@ class WeightedRegressor(FamilyRegressor):
         return self
 
     def _scale(self, values: NDArray[Any], weights: Array | None = None) -> None:
-        """Return the scale of the rows in a search, where no row has a weight: none."""
+        """Return None: in a search, which calls this, no row of a regression has a weight."""

@@ -21,8 +21,9 @@ ROW_BLOCK = 384
 
 
 def _sigmoid(Z: Array) -> Array:
-    """Replace z by 1 / (1 + exp(-z)), by `numpy.exp`, which is faster than
-    `scipy.special.expit`.
+    """Replace each entry z by 1 / (1 + exp(-z)), in place, and return the array.
+
+    `numpy.exp` is faster than `scipy.special.expit`.
     """
     np.negative(Z, out=Z)
     with np.errstate(over="ignore"):  # infinite where the result is zero

@@ -317,8 +317,9 @@ def update_symmetric(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array, 
     """Return P and the output weights after one block, by eqs. (7) and (8) in a form that keeps P
     symmetric.
 
-    With the Cholesky factor U'U = I + HPH' and W = U'^-1 HP, the new P is P - W'W. If I + HPH' is
-    not positive definite within round-off, the step is that of `update_as_printed`.
+    H are the outputs of the nodes for the rows of the block, and T the targets. With the Cholesky
+    factor U'U = I + HPH' and W = U'^-1 HP, the new P is P - W'W. If I + HPH' is not positive
+    definite within round-off, the step is that of `update_as_printed`.
     """
     HP = H @ P
     inner = HP @ H.T

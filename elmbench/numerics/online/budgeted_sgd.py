@@ -181,7 +181,11 @@ def kernels_with_merged(h: float, exponent: float) -> tuple[float, float]:
 
 
 def merged_length(h: float, pair: Pair) -> float:
-    """Return the squared length of the projection of a pair onto z = h x_a + (1 - h) x_b."""
+    """Return the squared length of the projection of w_a f_a + w_b f_b onto f_z, z = h x_a + (1 -
+    h) x_b.
+
+    f_x is the image of x in the space of the kernel; lengths are summed over the outputs.
+    """
     u, v = kernels_with_merged(h, pair.exponent)
     return pair.aa * u * u + 2.0 * pair.ab * u * v + pair.bb * v * v
 

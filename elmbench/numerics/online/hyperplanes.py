@@ -379,7 +379,7 @@ class HyperplaneState:
         return weights, intercepts, owners[order]
 
     def _reserve(self) -> None:
-        """Enlarge the arrays for twice as many weights."""
+        """Enlarge the arrays for twice as many weights, up to `limit` for each class."""
         n_rows = self.n_features + 1
         # Twice as many weights, up to the limit of all classes.
         most = self.limit * self.n_classes
@@ -392,7 +392,11 @@ class HyperplaneState:
         self.names = enlarge(self.names, shape)
 
     def _prune(self) -> None:
-        """Drop small weights; the others keep their order and their names."""
+        """Drop the smallest weights, whose squared norms add up to at most pruning^2, but not the
+        last one of a class.
+
+        The others keep their order and their names.
+        """
         columns = self.columns[:, : self.size]
         squared_norms = np.einsum("ij,ij->j", columns, columns)
         ascending = np.argsort(squared_norms, kind="stable")

@@ -41,7 +41,11 @@ LEAST_DISTANCE = 1e-9
 def kernel_row(
     point: Array, dictionary: Array, m: int, gamma: float, gram: Array, out: Array
 ) -> None:
-    """Write the kernel of `point` with the first `m` dictionary rows to `out`."""
+    """Write the kernel of `point` with the first `m` dictionary rows to `out`.
+
+    It is read from `gram`, where both are numbers of rows, or computed as exp(-gamma d^2) if `gram`
+    is empty.
+    """
     # Scardapane et al., eq. (12): exp(-gamma d^2).
     if len(gram) > 0:
         number = int(point[0])

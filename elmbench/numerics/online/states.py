@@ -154,7 +154,7 @@ class _OnlineState:
         )
 
     def dictionary_kernel(self) -> Array:
-        """Return the kernel matrix of the dictionary."""
+        """Return the kernel matrix of the dictionary, of shape (size, size)."""
         return (
             kernel_matrix(self.rows, gamma=self.gamma)
             if self.kernel is None
