@@ -33,8 +33,8 @@ _OVERDUE = 0.3
 class Event:
     """An event of a run, for its display.
 
-    `kind`: "start" or "end" of a task, or "no-workers", repeatedly while tasks run or wait but
-    there is no worker; its `task` is then one of these. `result`: of a task that ended; None if the
+    `kind`: "start" or "end" of a task, or "no-workers", repeatedly while tasks have been started
+    but there is no worker; `task` is then one of them. `result`: of a task that ended; None if the
     end of the run stopped it.
     """
 

@@ -108,7 +108,9 @@ class _Result(_Form):
 
     @model_validator(mode="after")
     def _has_plausible_classes(self) -> Self:
-        """Raise ValueError if predictions have far more classes than rows."""
+        """Raise ValueError if predictions have more classes than there are rows, and more than
+        1,000.
+        """
         if self.predictions is None or self.predictions.classes is None:
             return self
         n_train = self.n_train or 0

@@ -20,8 +20,8 @@ _installed_version = cache(version)
 
 
 def registry() -> dict[str, ModelEntry]:
-    """Return every model by name: the suite's own, and models from installed packages and
-    plug-in files.
+    """Return every model by name: the suite's own, and models from installed packages and plug-in
+    files. Raises ElmbenchError if two have the same name.
     """
     entries = dict(BUILT_IN)
     for entry in (*models_of_packages(), *plugin_objects("MODELS").values()):
@@ -57,7 +57,9 @@ _KNOWN_AS = {
 
 
 def find_model(name: str) -> ModelEntry:
-    """Return the entry of a model, by its name or by its address `package.module:Class`."""
+    """Return the entry of a model, by its name or by its address `package.module:Class`. Raises
+    ElmbenchError, with a suggestion, for an unknown name.
+    """
     if ":" in name:
         return load_address(name)
     entries = registry()
@@ -131,9 +133,8 @@ def parameter_names(factory: Callable[..., Any]) -> list[str] | None:
 
 
 def try_factory(factory: Callable[..., Any], **params: Any) -> Any | None:
-    """Return the estimator that a factory makes; None if it has more parameters without defaults.
-
-    Other errors of a plug-in's `__init__` are raised.
+    """Return the estimator that a factory makes; None if it raises TypeError, as for a missing
+    parameter. Other errors of a plug-in's `__init__` are raised.
     """
     try:
         return factory(**params)
@@ -142,9 +143,10 @@ def try_factory(factory: Callable[..., Any], **params: Any) -> Any | None:
 
 
 def has_method(factory: Callable[..., Any], *names: str) -> bool:
-    """Return True if an estimator has one of these methods, or has parameters without defaults.
+    """Return True if the estimator that a factory makes has one of these methods. Also True if the
+    factory needs parameters, so that nothing is known.
 
-    An instance is made only if the class alone does not tell, because `__init__` may hang.
+    An instance is made only if the class alone does not decide, because `__init__` may hang.
     """
     if isinstance(factory, type):
         attributes = [inspect.getattr_static(factory, name, None) for name in names]
@@ -156,7 +158,7 @@ def has_method(factory: Callable[..., Any], *names: str) -> bool:
 
 def ignores_features(name: str) -> bool:
     """Return True for the dummy, and for a model from elsewhere whose estimator is one of
-    `sklearn.dummy`, or derives from one. A model that is not at hand counts as a real one.
+    `sklearn.dummy`, or derives from one. False for a model that cannot be found.
     """
     if name in BUILT_IN:
         return name == DUMMY
@@ -178,8 +180,8 @@ def list_models() -> list[str]:
 
 
 def model_version(entry: ModelEntry, task: str) -> str:
-    """Return the version that is part of a stored result's key: it changes when the model's numbers
-    may.
+    """Return the version of a model that is part of a stored result's key; it changes when the
+    model's numbers may. It is the version of scikit-learn for models that have no other.
     """
     versions: list[str] = []
     if not entry.is_of_scikit_learn:

@@ -57,7 +57,9 @@ class ModelEntry:
         )
 
     def factory(self, task: str) -> Callable[..., Any]:
-        """Return the estimator class or factory for a task."""
+        """Return the estimator class or factory for a task, imported if need be. Raises
+        ElmbenchError if the model has none or the import fails.
+        """
         target = getattr(self, task)
         if target is None:
             task_with_estimator = next(t for t in TASKS if getattr(self, t) is not None)
@@ -86,31 +88,38 @@ _Cost = Callable[[int, int, _Params], float]
 
 
 def _linear_cost(n: int, d: int, params: _Params) -> float:
+    """Return the cost of a linear model or another cheap one."""
     return 1e3 * n * d
 
 
 def _kernel_cost(n: int, d: int, params: _Params) -> float:
+    """Return the cost of the kernel matrix and its factor."""
     # A factor of n^3 / 3 operations is faster than the rest.
     return n**2 * (2 * d + 20) + n**3 / 7
 
 
 def _hidden_cost(n: int, d: int, params: _Params) -> float:
+    """Return the cost of a hidden layer and its ridge solution; the layer has 400 nodes or
+    landmarks unless `params` say otherwise.
+    """
     size = params.get("n_hidden") or params.get("n_landmarks") or 400
     smaller = min(n, size)
     return n * size * (2 * d + 20) + 2 * n * size * smaller + smaller**3 / 3
 
 
 def _distances_cost(n_train: int, n_test: int, d: int) -> float:
+    """Return the cost of predictions by kernel values of all pairs of a test and a training row."""
     # A row of the kernel for each test row.
     return float(n_train * n_test * (2 * d + 20))
 
 
 def _newton_cost(n: int, d: int, params: _Params) -> float:
+    """Return the cost of ten steps, each as costly as a hidden layer."""
     return 10 * _hidden_cost(n, d, params)  # ten steps
 
 
 def _multiple_kernel_cost(n: int, d: int, params: _Params) -> float:
-    """Return the floating-point operations of a fit of MK-ELM."""
+    """Return the cost of a fit of MK-ELM; ten kernels unless `params` list them."""
     kernels = params.get("kernels")
     m = 10
     if isinstance(kernels, Sequence) and not isinstance(kernels, str):
@@ -125,38 +134,53 @@ def _multiple_kernel_cost(n: int, d: int, params: _Params) -> float:
 
 
 def _online_cost(n: int, d: int, params: _Params) -> float:
+    """Return the cost of learning row by row with a dictionary of at most `budget` rows, 200 by
+    default.
+    """
     size = min(n, params.get("budget", 200))
     return 10.0 * n * size * (size + d)
 
 
 def _projection_cost(n: int, d: int, params: _Params) -> float:
+    """Return the cost of a singular value decomposition and a hidden layer of `n_hidden`
+    directions.
+    """
     rank = min(n, d)
     size = min(rank, params.get("n_hidden") or rank)
     return 8.0 * n * d * rank + 25.0 * rank**3 + 2.0 * n * size**2
 
 
 def _stream_cost(n: int, d: int, params: _Params) -> float:
+    """Return the cost of updates of a singular value decomposition by chunks of
+    `batch_size` rows.
+    """
     # Five products with a growing basis, at the speed of memory if a chunk has few rows.
     rank = min(n, d)
     return 5.0 * n * d * rank * (1 + 8 / params.get("batch_size", 16)) + 25.0 * rank**3
 
 
 def _budget_cost(n: int, d: int, params: _Params) -> float:
+    """Return the cost of one pass over the rows with at most `budget` support vectors, 100 by
+    default.
+    """
     # A row is compared with every support vector; if it becomes one, a search of some hundred
     # operations follows.
     return float(n) * min(n, params.get("budget", 100)) * (4 * d + 1000)
 
 
 def _hyperplane_cost(n: int, d: int, params: _Params) -> float:
+    """Return the cost of `n_epochs` passes of gradient descent, 5 by default."""
     # Sums of some ten numbers, one addition at a time.
     return 200.0 * params.get("n_epochs", 5) * n * (d + 10)
 
 
 def _boosting_cost(n: int, d: int, params: _Params) -> float:
+    """Return the cost of boosting `n_estimators` trees, 100 by default."""
     return float(params.get("n_estimators", 100) * (50.0 * n * d + 1e8))
 
 
 def _forest_cost(n: int, d: int, params: _Params) -> float:
+    """Return the cost of a forest of `n_estimators` trees, 100 by default."""
     # Comparisons of single values are far slower than dense algebra.
     return float(
         params.get("n_estimators", 100)
@@ -174,10 +198,12 @@ def _entry(
     regression: bool = True,
     **options: Any,
 ) -> ModelEntry:
-    """Return the entry of estimators at an address, in `elmbench.models` by default.
+    """Return the entry of the estimators at an address, in `elmbench.models` unless it begins with
+    `sklearn.`.
 
-    Their names end in `Classifier` and `Regressor`, or after an address that ends in `_`, in
-    `classifier` and `regressor`.
+    Their names are the address and `Classifier` or `Regressor`; after an address that ends in `_`,
+    `classifier` or `regressor`. `regression`: False if there is only a classifier. `options`:
+    further fields of the entry.
     """
     if not address.startswith("sklearn."):
         address = f"elmbench.models.{address}"
@@ -208,7 +234,9 @@ _baseline = partial(_entry, baseline=True)
 
 
 def _projected_entry(name: str, title: str, grid: _Grid) -> ModelEntry:
-    """Return the entry of an online model on the leading singular directions of the rows."""
+    """Return the entry `svd+NAME` of an online classifier on the leading singular directions of the
+    rows; `grid` is that of the classifier.
+    """
     address = f"svd_pipelines:svd_{name.replace('-', '_')}_"
     whole = {"n_components": (25, 50, 100, 200), **grid}
     return _classifier(

@@ -74,7 +74,10 @@ class _Code:
         self._names: set[str] = set()
 
     def add_module(self, name: str) -> None:
-        """Add the package, or the module outside of a package, that has a module of this name."""
+        """Add the own code of a module, with all that it imports: its whole package, or its file if
+        it is in none. An installed distribution adds its version only; the suite and the standard
+        library add nothing.
+        """
         top = name.partition(".")[0]
         if name in self._names or top == _SUITE:
             return
@@ -102,7 +105,9 @@ class _Code:
             self.add_file(file, name, package_of_file)
 
     def add_file(self, file: Path, name: str, package: str) -> None:
-        """Add a file of a package, and the modules that it imports."""
+        """Add a file of a package under a name, and the modules that it imports if it is Python
+        source.
+        """
         content = file.read_bytes()
         self.digests[f"file {name}"] = digest(content)
         self.files.append(file)
@@ -112,7 +117,10 @@ class _Code:
 
 
 def _imports(content: bytes, package: str) -> Iterator[str]:
-    """Yield the names that a file of a package imports, which may be those of modules."""
+    """Yield the absolute names that a file of a package may import, from statements and calls of
+    `import_module`; `from a import b` yields `a.b`. Some may not be modules. None for a file that
+    cannot be parsed.
+    """
     try:
         nodes = list(ast.walk(ast.parse(content)))
     except (SyntaxError, ValueError, RecursionError):
@@ -148,8 +156,8 @@ def _module_of_call(call: ast.Call) -> str:
 
 
 def _locate(name: str) -> tuple[str, Path | None]:
-    """Return the name of the outermost package with an `__init__` file, or else of the module, that
-    has a module of this name, and its file; None if there is no such file.
+    """Return the name and the file of the outermost package with an `__init__` file that has a
+    module of this name, or else of the module itself. The file is None if there is none.
     """
     top, *rest = name.split(".")
     try:
@@ -183,7 +191,9 @@ def _locate(name: str) -> tuple[str, Path | None]:
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    """Yield the files of code of a package, in order."""
+    """Yield the files of code below a folder, in alphabetical order; hidden folders and caches are
+    skipped.
+    """
     for path, folders, files in os.walk(folder):
         folders[:] = sorted(
             name for name in folders if not name.startswith((".", "__pycache__"))
@@ -248,7 +258,7 @@ def _version_of(package: str) -> str:
 
 
 def _own_modules() -> Iterator[ModuleType]:
-    """Yield the imported modules that are Python files of the user's own, but not the script."""
+    """Yield the imported modules that are the user's own Python files, except the script itself."""
     for name, module in [*sys.modules.items()]:
         file = getattr(module, "__file__", None) or ""
         is_of_suite = name.partition(".")[0] == _SUITE

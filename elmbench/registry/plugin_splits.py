@@ -46,7 +46,9 @@ class PluginSplit:
 
 
 def as_plugin_split(name: str, loaded: Any, file: str, version: str) -> PluginSplit:
-    """Return a declared splitter under its name, with the version of its code."""
+    """Return a declared splitter under its name, with the version of its code. Raises ElmbenchError
+    if the name is built in, or it is not a splitter with a fixed number of splits.
+    """
     if name in _TAKEN or name.endswith(_ENDING):
         raise declaration_error(
             f"the kind of split {name!r} ({file}) has a built-in name", "another name"

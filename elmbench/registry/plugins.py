@@ -50,6 +50,9 @@ _declared_here: ContextVar[Declared | None] = ContextVar("declared_here", defaul
 
 
 def _all_declared() -> Declared:
+    """Return the objects of the plug-in files of this process and of the comparison in this
+    context.
+    """
     return _declared | (_declared_here.get() or {})
 
 
@@ -106,7 +109,9 @@ def models_of_packages() -> tuple[ModelEntry, ...]:
 
 def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
     """Return the entry of a declared model: a ModelEntry, an estimator class, or an estimator that
-    is cloned.
+    is cloned. Raises ElmbenchError if `loaded` is none of them.
+
+    `origin`: names the file or package. `version`: of its code, which a ModelEntry may replace.
     """
     if isinstance(loaded, ModelEntry):
         return replace(
@@ -130,7 +135,8 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
 
 
 def _tasks_of(name: str, loaded: Any, origin: str) -> list[str]:
-    """Return the tasks of an estimator or its class.
+    """Return the tasks of an estimator or its class; empty if it is neither a classifier nor a
+    regressor. Raises ElmbenchError if the class needs arguments.
 
     A class of scikit-learn's kind tells them without an instance. So a class whose `__init__` hangs
     or fails ends its own cells, and the other models of its file run.
@@ -175,8 +181,8 @@ def _needs_arguments(name: str, origin: str, error: BaseException) -> ElmbenchEr
 
 @cache
 def load_address(address: str) -> ModelEntry:
-    """Return the entry of the estimator class at `package.module:Class`, if need be in the current
-    folder.
+    """Return the entry of the estimator class at `package.module:Class`. The working folder is
+    searched too. Raises ElmbenchError if it cannot be imported.
     """
     module_name, _, attribute = address.partition(":")
     _search_working_folder()
@@ -207,7 +213,7 @@ def load_address(address: str) -> ModelEntry:
 
 
 def _search_working_folder() -> None:
-    """Let modules be imported from the working folder."""
+    """Append the working folder to `sys.path`, so that modules can be imported from it."""
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.append(folder)
@@ -223,7 +229,9 @@ def files_of_models(names: Iterable[str], scripts: Iterable[Path]) -> list[Path]
 
 
 def _message_of(error: BaseException, path: Path | None = None) -> str:
-    """Return the message of an error, with the last line of a file in its traceback."""
+    """Return an error as text. With `path`, the last line of that file in the traceback is added; a
+    syntax error names its own file and line.
+    """
     if isinstance(error, SyntaxError):
         return (
             f"{type(error).__name__}: {error.msg} ({Path(error.filename or '').name}, line "
@@ -243,8 +251,8 @@ def _message_of(error: BaseException, path: Path | None = None) -> str:
 
 @contextmanager
 def loaded_plugins(files: Iterable[str | Path]) -> Iterator[tuple[Path, ...]]:
-    """Load plug-in files for this thread, and forget their objects at the end; yield their absolute
-    paths.
+    """Load plug-in files for this context (thread), and forget their objects at the end of the
+    `with` block; yield the absolute paths of the files.
     """
     paths = []
     token = _declared_here.set(dict(_declared_here.get() or {}))
@@ -271,7 +279,9 @@ def load_plugin(file: str | Path) -> Path:
 
 
 def _read_plugin(file: str | Path) -> tuple[Path, Declared]:
-    """Run a plug-in file; return its absolute path and its objects. See `load_plugin`."""
+    """Run a plug-in file; return its absolute path and its declared objects, which are checked but
+    not registered. See `load_plugin`.
+    """
     path = real_path(file)
     module, code = _run_plugin(path)
     # The estimators of a program have a version that does not depend on the folder of their file.
@@ -288,7 +298,9 @@ def _read_plugin(file: str | Path) -> tuple[Path, Declared]:
 
 
 def _run_plugin(path: Path) -> tuple[ModuleType, str]:
-    """Return a plug-in file as a module, and the digest of its code."""
+    """Run a plug-in file and return it as a module, with the digest of its code. The module stays
+    in `sys.modules`, and the file's folder in `sys.path`. Raises ElmbenchError if it fails.
+    """
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))
     try:
@@ -318,7 +330,9 @@ def _run_plugin(path: Path) -> tuple[ModuleType, str]:
 
 
 def _dictionaries_of(module: ModuleType, path: Path) -> dict[str, dict[Any, Any]]:
-    """Return the dictionaries of a plug-in file, by kind; raise ElmbenchError if all are empty."""
+    """Return the dictionaries of a plug-in file, by kind such as MODELS; a missing one is empty.
+    Raises ElmbenchError if all are empty or one is not a dictionary.
+    """
     dictionaries = {kind: getattr(module, kind, {}) for kind in _KINDS}
     are_dictionaries = all(
         isinstance(objects, dict) for objects in dictionaries.values()
@@ -334,7 +348,9 @@ def _dictionaries_of(module: ModuleType, path: Path) -> dict[str, dict[Any, Any]
 
 
 def _check_declared_name(kind: str, name: Any, path: Path) -> None:
-    """Raise ElmbenchError if the name of a declared object is not a word, or is taken."""
+    """Raise ElmbenchError if the name of a declared object is empty or has a colon, or another
+    plug-in has taken it.
+    """
     if not isinstance(name, str) or not name or ":" in name:
         problem = f"a {_KINDS[kind]} of the plug-in {path} has the name {name!r}"
         raise declaration_error(problem, "a word without ':'")
@@ -351,7 +367,9 @@ def _check_declared_name(kind: str, name: Any, path: Path) -> None:
 def _declared_object(
     kind: str, name: str, loaded: Any, path: Path, version: str
 ) -> Any:
-    """Return the entry of a declared model, or a declared class."""
+    """Return a declared object in the form that its kind is registered in: a `ModelEntry`,
+    `PluginSplit` or `Metric`, or the class itself. Raises ElmbenchError if it is not valid.
+    """
     if kind == "MODELS":
         return _as_entry(name, loaded, f"plug-in {path.name}", version)
     if kind == "SPLITS":
@@ -367,7 +385,9 @@ def _declared_object(
 
 
 def _as_metric(name: str, loaded: Any, path: Path, version: str) -> Metric:
-    """Return a declared metric under its name, with the version of its code."""
+    """Return a declared metric under its name, with the version of its code. Raises ElmbenchError
+    if it is not a `Metric`, or has a built-in name.
+    """
     if not isinstance(loaded, Metric):
         raise declaration_error(
             f"the metric {name!r} (plug-in {path.name}) is {loaded!r}",

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 def find_metric(name: str) -> Metric:
-    """Return the metric, or scikit-learn's scorer as a metric, of this name."""
+    """Return the metric of this name: a built-in one, one of a plug-in, or a scorer of scikit-learn
+    as a metric. Raises ElmbenchError if there is none.
+    """
     metric = registered_metric(name) or _scorer_metric(name)
     if metric is None:
         step = f"{LIST_COMMAND}, or name a scorer of scikit-learn"
@@ -37,8 +39,8 @@ def is_metric(name: str) -> bool:
 
 @cache
 def _scorer_metric(name: str) -> Metric | None:
-    """Return the metric of scikit-learn's scorer of this name, more being better; None if there is
-    no such scorer.
+    """Return scikit-learn's scorer of this name as a metric, of which more is better; None if there
+    is no such scorer.
     """
     from sklearn.metrics import get_scorer, get_scorer_names
 
@@ -67,7 +69,9 @@ def _as_scorer(metric: Metric) -> Metric:
 
 
 def _metric_of(scorer: Any, name: str) -> Metric:
-    """Return a scorer as a metric that takes what the scorer asks of a model."""
+    """Return a scorer as a metric. It takes confusion counts, values, probabilities or scores,
+    depending on the outputs that the scorer requests from a model.
+    """
     import numpy as np
 
     from elmbench.models.base.sklearn_private import response_methods, scorer_parts

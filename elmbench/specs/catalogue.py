@@ -54,7 +54,7 @@ def add_experiments(
     the same id.
 
     `blocked`: the errors of tables that lack a plug-in, by id. `alone`: hide the tables of the
-    suite.
+    suite. Raises ElmbenchError if two tables have the same name.
     """
     later = _added.files | {file.id: file for file in files}
     suite = (
@@ -75,7 +75,9 @@ def blocked_tables() -> Mapping[str, ElmbenchError]:
 
 
 def refuse_blocked_tables(paper: str | None = None) -> None:
-    """Raise the error of the first added table, or table of a paper, that lacks a plug-in."""
+    """Raise the error of the first added table that lacks a plug-in, if there is one. `paper`:
+    consider only tables of this paper.
+    """
     for id, error in _added.blocked.items():
         if paper in (None, id.partition("/")[0]):
             raise error
@@ -103,7 +105,9 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
 
 
 def read_papers(root: Path) -> dict[str, ExperimentFile]:
-    """Return the experiments below a folder by id; their content is not checked."""
+    """Return the experiments below a folder by id. Ids, aliases and the names of files are checked;
+    the content of tables is not.
+    """
     folder = root / "experiments"
     files: dict[str, ExperimentFile] = {}
     _read_file.cache_clear()
@@ -117,8 +121,9 @@ def read_papers(root: Path) -> dict[str, ExperimentFile]:
 def check_tables(
     files: Collection[ExperimentFile], *, with_papers: bool = True
 ) -> None:
-    """Check every table, every choice of its readings and, unless it is left out, what the file of
-    its paper says of all tables.
+    """Raise ElmbenchError for the first fault of some tables, under all choices of their readings.
+
+    `with_papers`: also check what the files of their papers say of all tables.
     """
     # Tables without a base come first, so that an error in a base names its file.
     in_order = sorted(files, key=lambda file: "based-on" in _read_file(file.path))
@@ -156,7 +161,9 @@ def _check_judgement(
 
 
 def _check_margin(paper: Paper, metric: str, path: Path) -> None:
-    """Raise ElmbenchError if the margin of a metric is so wide that little could be outside."""
+    """Raise ElmbenchError if the margin of a metric is more than `WIDEST_MARGIN` times the standard
+    one.
+    """
     margin = paper.margins[metric]
     widest = WIDEST_MARGIN * unit_of(metric).margin
     if margin > widest * (1 + 1e-9):
@@ -167,7 +174,7 @@ def _check_margin(paper: Paper, metric: str, path: Path) -> None:
 
 
 def _check_folder(folder: Path) -> None:
-    """Raise ElmbenchError if a folder holds YAML files that are not read."""
+    """Raise ElmbenchError if a folder holds files `.yml`, or tables without a `paper.yaml`."""
     for path in folder.glob("*/*.yml"):
         raise invalid(
             f"{path} is not read", f"the ending .yaml: {path.with_suffix('.yaml').name}"
@@ -181,8 +188,8 @@ def _check_folder(folder: Path) -> None:
 
 
 def check_table(file: ExperimentFile) -> None:
-    """Check a table, that its readings are defined, that its CSV files exist, that it prints the
-    metrics of its expectations, and what its readings change.
+    """Raise ElmbenchError if a table is not valid: its readings must be defined and change what
+    exists, its CSV files must exist, and the metrics of its expectations must be published.
     """
     _check_csv_files(file)
     _check_expected_metrics(file)
@@ -213,7 +220,9 @@ def _check_csv_files(file: ExperimentFile) -> None:
 
 
 def _check_csv_file(name: str, content: str, file: ExperimentFile) -> None:
-    """Raise ElmbenchError if a CSV file beside the file of a table does not exist."""
+    """Raise ElmbenchError if a CSV file beside the file of a table does not exist. `content`: its
+    content in words, for the message.
+    """
     path = file.path.parent / name
     if not path.is_file():
         problem = f"{file.path}: {name} does not exist"
@@ -221,7 +230,9 @@ def _check_csv_file(name: str, content: str, file: ExperimentFile) -> None:
 
 
 def _check_expected_metrics(file: ExperimentFile) -> None:
-    """Raise ElmbenchError if a verdict is expected on a metric that the table does not print."""
+    """Raise ElmbenchError if a verdict is expected on a metric that is not published
+    for the table.
+    """
     for expectation in file.spec.expect:
         columns = [value.metric for value in file.published.values]
         if not expectation.model:
@@ -252,6 +263,9 @@ def _check_changes(name: str, file: ExperimentFile, paper_path: Path) -> None:
 
 
 def _read_paper(path: Path) -> dict[str, ExperimentFile]:
+    """Return the tables of the paper with this `paper.yaml`, by id. Raises ElmbenchError if the key
+    or an id does not match the name of the folder or file.
+    """
     paper = parse_spec(Paper, read_yaml(path), path)
     if paper.key != path.parent.name:
         raise invalid(
@@ -290,8 +304,10 @@ def read_own_table(
 
 
 def _merge_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
-    """Return a file's content; keys that it does not have come from the file that it is `based-on`,
-    except those of `without`. A model that is null is removed.
+    """Return a file's content, completed by the content of the file that it is `based-on`.
+
+    Keys in `without` and those of `_OF_ONE_TABLE` are not taken over. A model that is null is
+    removed. `ancestors`: the files that are based on this one; a circle raises ElmbenchError.
     """
     content = _read_file(path)
     if not isinstance(content, dict):
@@ -365,7 +381,9 @@ def tables_by_paper() -> dict[str, list[ExperimentFile]]:
 
 
 def find_experiment(name: str) -> ExperimentFile:
-    """Return an experiment by its id or alias."""
+    """Return an experiment by its id or alias. Raises ElmbenchError for another name, or the error
+    of a table that lacks a plug-in.
+    """
     files = load_catalogue()
     for file in files.values():
         if name in file.names:

@@ -8,7 +8,9 @@ _DIGEST = re.compile(rf"-[0-9a-f]{{{_DIGITS}}}$")
 
 
 def comparison_id(name: str, digest: str) -> str:
-    """Return the id of a comparison with a name, of data with a digest."""
+    """Return the id `own/NAME-DIGEST` of a comparison, with the first eight digits of the digest of
+    its data.
+    """
     return f"own/{name}-{digest[:_DIGITS]}"
 
 
@@ -18,5 +20,5 @@ def name_in_id(id: str) -> str:
 
 
 def is_id_of(name: str, id: str) -> bool:
-    """Return True if a name is the id of a comparison, or this id without its digest."""
+    """Return True if `name` is the id of a comparison, or this id without its digest."""
     return name in (id, name_in_id(id))

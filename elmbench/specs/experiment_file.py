@@ -107,7 +107,9 @@ class ExperimentFile:
         ]
 
     def apply_readings(self, readings: Mapping[str, str]) -> Experiment:
-        """Return the table with these values of readings, by id."""
+        """Return the table changed by these values of readings, by id of the reading; the same
+        table if they change nothing.
+        """
         changes = {
             name: self.paper.readings[name].values[value].set
             for name, value in sorted(readings.items())
@@ -126,8 +128,8 @@ def overlay(
     """Return `content` with the keys of `change` replaced, mapping by mapping; both stay as they
     are.
 
-    Changes to models, grids or data sets that the experiment does not have are ignored unless
-    `add`, so that one reading fits every table of a paper.
+    `add`: also add models, grids and data sets that `content` does not have. Without it, changes to
+    these are ignored, so that one reading fits every table of a paper.
     """
     if not add:
         change = dict(change)

@@ -36,6 +36,7 @@ ALL_OF_THEM = "all"
 
 
 def _check_limit(limit: str) -> str:
+    """Return the text of a limit; raise ValueError if it cannot be parsed."""
     try:
         parse_limits(limit)
     except ElmbenchError as error:
@@ -57,7 +58,8 @@ def _check_names(
             )
 
 
-#: Names of hyperparameters in the grid of the table, or a grid of the column's own.
+#: Names of hyperparameters in the grid of the table, or a grid of the column's own. Names are
+#: replaced by their grid in `with_grid`, which every table is read with.
 Searched = tuple[str, ...] | SearchGrid
 
 
@@ -67,7 +69,9 @@ def names_of(search: Searched) -> tuple[str, ...]:
 
 
 def _searched_grid(search: Searched, grids: SearchGrid) -> SearchGrid:
-    """Return the grid that is searched. `grids`: those of the table."""
+    """Return the grid that is searched: a column's own, or that of its names in `grids`, those of
+    the table.
+    """
     return search if isinstance(search, SearchGrid) else grids.select(search)
 
 
@@ -85,6 +89,7 @@ class StandIn(Spec):
 
     @model_validator(mode="after")
     def _replaces_something(self) -> StandIn:
+        """Raise ValueError if neither a model nor parameters are named."""
         if not (self.model or self.parameters):
             raise ValueError("expected model, parameters or both, each in a few words")
         return self
@@ -109,7 +114,9 @@ class ModelOverride(Spec):
         return self.model_copy(update={"search": _searched_grid(self.search, grids)})
 
     def thin(self, step: int) -> ModelOverride:
-        """Return the changes with every `step`-th value of their grid."""
+        """Return the changes with every `step`-th value of their grid, the first included. Changes
+        without a grid are returned as they are.
+        """
         if not isinstance(self.search, SearchGrid):
             return self
         return self.model_copy(update={"search": self.search.thin(step)})
@@ -177,7 +184,8 @@ class ModelColumn(Spec):
         return self.search
 
     def with_grid(self, grids: SearchGrid) -> ModelColumn:
-        """Return the column with the grid that it searches in place of its names.
+        """Return the column with grids in place of the names of searched hyperparameters, also in
+        its changes on single data sets.
 
         `grids`: those of the table.
         """
@@ -188,7 +196,9 @@ class ModelColumn(Spec):
         return self.model_copy(update={"search": search, "overrides": overrides})
 
     def thin(self, step: int) -> ModelColumn:
-        """Return the column with every `step`-th value of its grid."""
+        """Return the column with every `step`-th value of its grid, the first included, and of the
+        grids of its changes on single data sets. Raises TypeError before `with_grid`.
+        """
         overrides = {
             name: override.thin(step) for name, override in self.overrides.items()
         }
@@ -250,7 +260,9 @@ class Claim(Spec):
 
     @property
     def comparisons(self) -> tuple[Claim, ...]:
-        """The comparisons of the claim, each as a separate claim."""
+        """The comparisons of the claim, each as a separate claim: its own first, then one for each
+        entry of `also`.
+        """
         first = self.model_copy(update={"also": ()})
         changes = (
             {name: value for name, value in entry if value is not None}
@@ -462,6 +474,9 @@ class Experiment(Spec):
 
     @model_validator(mode="after")
     def _columns_and_grids_exist(self) -> Experiment:
+        """Raise ValueError if a column is like a later one, searches a grid that does not exist,
+        both searches and fixes a hyperparameter, or if a claim names a column that does not exist.
+        """
         previous: list[str] = []
         for column, model in self.models.items():
             if model.like is not None and model.like not in previous:
@@ -489,6 +504,7 @@ class Experiment(Spec):
 
     @model_validator(mode="after")
     def _expectations_have_a_subject(self) -> Experiment:
+        """Raise ValueError if an expectation names a column or a claim that does not exist."""
         for index, expectation in enumerate(self.expect):
             if expectation.model:
                 subject = f"expect.{index} names the column"
@@ -505,6 +521,9 @@ class Experiment(Spec):
 
     @model_validator(mode="after")
     def _fits_have_fixed_parameters(self) -> Experiment:
+        """Raise ValueError if the outer split is for fixed hyperparameters, but a column searches
+        some, carries its state over, or limits its training rows under the .632 bootstrap.
+        """
         kind = self.protocol.outer.kind
         if kind not in FIXED_FITS:
             return self
@@ -527,6 +546,9 @@ class Experiment(Spec):
 
     @model_validator(mode="after")
     def _searches_are_described(self) -> Experiment:
+        """Raise ValueError if a column searches hyperparameters, but the protocol does not name the
+        inner splits and the selection.
+        """
         searching = [
             column
             for column, model in self.models.items()
@@ -547,6 +569,9 @@ class Experiment(Spec):
 
     @model_validator(mode="after")
     def _profiles_make_sense(self) -> Experiment:
+        """Raise ValueError if a profile is unknown, or its stand-ins or columns contradict the
+        table.
+        """
         _check_names("profiles names", self.profiles, PROFILES)
         for key, profile in (
             (key, profile) for key, profile in self.profiles.items() if profile

@@ -49,6 +49,9 @@ class SpecPart(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _known_keys(cls, content: Any) -> Any:
+        """Return the content of a part; raise an error that names the allowed keys if one is
+        unknown.
+        """
         allowed = _keys_of(cls)
         for key in content if isinstance(content, dict) else ():
             if key not in allowed:
@@ -62,7 +65,9 @@ class SpecPart(BaseModel):
 
 @cache
 def _keys_of(model: type[BaseModel]) -> dict[str, None]:
-    """Return the keys of a part of a spec, in the order of the alphabet."""
+    """Return the keys of a part of a spec, as in files, in alphabetical order; the
+    values are None.
+    """
     return dict.fromkeys(
         sorted(field.alias or name for name, field in model.model_fields.items())
     )
@@ -75,8 +80,8 @@ def invalid(problem: str, expected: str) -> ElmbenchError:
 
 @cache
 def spec_root() -> Path:
-    """Return the folder of `datasets.yaml` and `experiments/`: `elmbench/share` in a wheel, the top
-    of a checkout.
+    """Return the folder of the suite's `datasets.yaml` and `experiments/`: `elmbench/share` in a
+    wheel, the top of a checkout.
     """
     package = Path(__file__).resolve().parent.parent
     for root in (package / "share", package.parent):
@@ -128,6 +133,9 @@ class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Safe
     def construct_mapping(
         self, node: yaml.MappingNode, deep: bool = False
     ) -> dict[Any, Any]:
+        """Return a mapping; raise an error for a duplicate key, or a key that is a list
+        or mapping.
+        """
         mapping: dict[Any, Any] = {}
         is_merged = False
         for key_node, value_node in node.value:
@@ -211,7 +219,9 @@ def read_yaml(path: Path) -> Any:
 
 
 def raw_names(content: Mapping[str, Any], key: str) -> list[str]:
-    """Return the names in a list or a mapping that is not validated yet; none if it is neither."""
+    """Return the names in the list, or the keys of the mapping, under `key` of content that is not
+    validated yet; empty if it is neither.
+    """
     names = content.get(key)
     return (
         [str(name) for name in names] if isinstance(names, list | tuple | dict) else []
@@ -221,8 +231,10 @@ def raw_names(content: Mapping[str, Any], key: str) -> list[str]:
 def parse_spec(
     model: type[SpecModel], content: Any, source: Path | str, prefix: str = ""
 ) -> SpecModel:
-    """Return `content` as `model`; an error names the file, and each invalid key with the allowed
-    values.
+    """Return `content` as `model`. Raises ElmbenchError that names the file (`source`), and each
+    invalid key with the allowed values.
+
+    `prefix`: precedes the keys in messages.
     """
     try:
         return model.model_validate(content)
@@ -262,7 +274,10 @@ def parse_spec(
 
 
 def _describe(item: Any, key: str) -> str:
-    """Return one error of pydantic in the words of this package; `key` is its place in the file."""
+    """Return one error of pydantic in the words of this package.
+
+    `item`: an entry of `ValidationError.errors()`. `key`: the path of the faulty key in the file.
+    """
     if item["type"] == "unknown_key":
         unknown = ".".join(filter(None, (key, item["ctx"]["key"])))
         return f"unknown key '{unknown}'; allowed here: {item['ctx']['allowed']}"

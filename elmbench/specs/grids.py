@@ -55,12 +55,18 @@ class ValueRange(Spec):
     @model_validator(mode="before")
     @classmethod
     def _from_values(cls, content: Any) -> Any:
+        """Return a plain list of values as the form {values}, and a mapping as it is; raise
+        ValueError for anything else.
+        """
         if not isinstance(content, dict | list | tuple | ValueRange):
             raise ValueError(f"expected a list of values, or {_FORMS}")
         return {"values": content} if isinstance(content, list | tuple) else content
 
     @model_validator(mode="after")
     def _is_complete(self) -> ValueRange:
+        """Raise ValueError unless the keys of exactly one form are given, complete and with 1 to
+        10,000 values.
+        """
         if len(self._forms) != 1:
             raise ValueError(f"expected {_FORMS}")
         if self.values is not None:
@@ -181,12 +187,16 @@ class SearchGrid:
 
     @classmethod
     def _from_notations(cls, notations: dict[str, ValueRange]) -> Self:
+        """Return the grid of the values that each notation describes."""
         return cls(
             values={name: notation.expand() for name, notation in notations.items()},
             notations=notations,
         )
 
     def _to_notations(self) -> dict[str, ValueRange]:
+        """Return a notation of the values of each hyperparameter: that of the file, or
+        else a list.
+        """
         lists = {
             name: ValueRange.model_construct(values=tuple(values))
             for name, values in self.values.items()
@@ -194,7 +204,9 @@ class SearchGrid:
         return lists | self.notations
 
     def content(self) -> dict[str, Any]:
-        """Return the JSON content of the grid, which is part of the key."""
+        """Return the JSON content of the grid, which is part of the key of a result: `grid`, the
+        values by name, and `grid_order`, the names.
+        """
         return {"grid": self.values, "grid_order": self.names}
 
     @classmethod
@@ -215,12 +227,12 @@ class SearchGrid:
 
     @property
     def middle(self) -> dict[str, GridValue]:
-        """The candidate of the middle values."""
+        """The candidate of the middle value of each hyperparameter, by name."""
         return {name: values[len(values) // 2] for name, values in self.values.items()}
 
     def candidates(self) -> list[dict[str, GridValue]]:
-        """Return every combination of the values, at most a million, the last name varying
-        fastest.
+        """Return every combination of the values, a dict by name, the last name varying fastest.
+        Raises ElmbenchError if there are more than a million. Without names, it is one empty dict.
         """
         if self.n_candidates > _MOST_COMBINATIONS:
             raise ElmbenchError(
@@ -246,7 +258,8 @@ class SearchGrid:
 
 def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Return the grids of texts such as `k-elm: {C: [1, 10], gamma: {powers-of-2: [-8, 0]}}`, by
-    model.
+    model and hyperparameter, in the notation of files; a single value becomes a list. Raises
+    ElmbenchError for another text.
     """
     import yaml
 

@@ -35,11 +35,15 @@ class Limits:
         )
 
     def wider(self, other: Limits) -> Limits:
-        """Return the larger of both, of time and of memory."""
+        """Return the larger limit of both, for time and for memory; no limit if one of them has
+        none.
+        """
         return self._combine(other, lambda a, b: None if None in (a, b) else max(a, b))
 
     def narrower(self, other: Limits) -> Limits:
-        """Return the smaller of both, of time and of memory."""
+        """Return the smaller limit of both, for time and for memory; no limit counts as the
+        largest.
+        """
         return self._combine(
             other,
             lambda *values: min(
@@ -48,14 +52,16 @@ class Limits:
         )
 
     def _combine(self, other: Limits, choose: Callable[[Any, Any], Any]) -> Limits:
-        """Return a limit of time and one of memory, each computed by `choose` from both."""
+        """Return limits of which each is `choose(ours, theirs)`; each argument may be None."""
         return Limits(
             choose(self.seconds, other.seconds), choose(self.memory, other.memory)
         )
 
 
 def parse_limits(text: str) -> Limits:
-    """Return the limits of a text such as `time=600s,memory=4GB`."""
+    """Return the limits of a text such as `time=600s,memory=4GB`; a part that it lacks is no limit.
+    Raises ElmbenchError if it cannot be read.
+    """
     limits: dict[str, float] = {}
     for part in filter(None, (word.strip() for word in text.split(","))):
         match = re.fullmatch(r"(time|memory)=([0-9]+(?:\.[0-9]+)?) *([a-zA-Z]*)", part)
@@ -82,7 +88,9 @@ def parse_limits(text: str) -> Limits:
 
 
 def parse_duration(text: str) -> float:
-    """Return the seconds of a duration such as `30min`."""
+    """Return the seconds of a duration such as `30min`; raise ElmbenchError if it
+    cannot be read.
+    """
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *([a-z]*)", text)
     if match is None or match[2] not in _TIME:
         forms = "NUMBER[s|min|h]"
@@ -94,5 +102,5 @@ def parse_duration(text: str) -> float:
 
 
 def byte_text(size: float) -> str:
-    """Return a number of bytes in GB or MB."""
+    """Return a number of bytes in GB or MB with three digits, such as '1.5 GB'."""
     return f"{size / 1e9:.3g} GB" if size >= 1e9 else f"{size / 1e6:.3g} MB"

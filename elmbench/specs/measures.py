@@ -35,7 +35,9 @@ _SYMBOLS = {"n_hidden": "h", "n_landmarks": "h"}
 
 
 def rows_after_chunks(n_rows: int, chunk: int) -> list[int]:
-    """Return the number of rows of a stream that are learnt after each chunk."""
+    """Return the total number of rows of a stream that are learnt after each chunk; the last is
+    `n_rows`.
+    """
     return [*range(chunk, n_rows, chunk), n_rows]
 
 
@@ -76,7 +78,9 @@ class Measure:
 
 
 def symbol_of(parameter: str) -> str:
-    """Return the papers' symbol of a hyperparameter, given by the suite's name."""
+    """Return the papers' symbol of a hyperparameter, given by the suite's name; this name if it has
+    none.
+    """
     return _SYMBOLS.get(parameter, parameter)
 
 
@@ -90,7 +94,7 @@ def log2_of(value: Value | None) -> int | None:
 
 def _from_yaml(text: Any) -> Measure:
     """Return the measure that a text names, such as "accuracy" or "gmean@h=50" (see
-    `Measure.column`).
+    `Measure.column`). Raises ValueError for another text.
     """
     if isinstance(text, Measure):
         return text

@@ -32,7 +32,7 @@ class Outcome:
 
 @cache
 def read_outcomes() -> dict[str, Outcome]:
-    """Return the outcomes by the id of the table; none without the file."""
+    """Return the committed outcomes by the id of the table; empty if there is no file."""
     path = spec_root() / "experiments" / "outcomes.csv"
     if not path.is_file():
         return {}
@@ -46,7 +46,7 @@ def read_outcomes() -> dict[str, Outcome]:
 
 
 def outcomes_text(outcomes: Iterable[Outcome]) -> str:
-    """Return the content of the file."""
+    """Return outcomes as the content of `outcomes.csv`, with a header."""
     text = StringIO()
     columns = [column.name for column in fields(Outcome)]
     writer = csv.DictWriter(text, columns, lineterminator="\n")

@@ -44,6 +44,9 @@ class Reading(Spec):
     def _default_changes_nothing(
         cls, values: dict[str, ReadingValue]
     ) -> dict[str, ReadingValue]:
+        """Return the values of a reading; raise ValueError if the first, the default, changes the
+        table.
+        """
         first = next(iter(values))
         if values[first].set:
             raise ValueError(
@@ -143,6 +146,7 @@ class ShortSentence(Spec):
 
     @model_validator(mode="after")
     def _placeholders_are_known(self) -> Self:
+        """Raise ValueError if a placeholder of the sentence names no measure or value."""
         known = {
             f"{name}.{text}" for name in self.measures for text in MeasureTexts._fields
         }
@@ -222,7 +226,7 @@ class Paper(Spec):
 
     @classmethod
     def none(cls, key: str) -> Self:
-        """Return the paper of a user's own tables, which share only a key."""
+        """Return the paper of a user's own tables, which has only a key."""
         return cls(key=key, title="", authors="", year=0)
 
     def unit_of(self, metric: str) -> Unit:
@@ -231,16 +235,16 @@ class Paper(Spec):
         return unit._replace(margin=self.margins.get(metric, unit.margin))
 
     def choose(self, id: str, value: str) -> ChosenReading:
-        """Return a reading with one of its values. A reading that the paper no longer declares does
-        not leak.
+        """Return a reading with this value. It leaks if the paper's file says so of the value; one
+        that the paper no longer declares does not.
         """
         reading = self.readings.get(id)
         declared = reading.values.get(value) if reading else None
         return ChosenReading(id, value, declared is not None and declared.leaks)
 
     def read_label(self, text: str) -> tuple[ChosenReading, ...]:
-        """Return the readings that the column `reading` of a CSV file names,
-        `id=value;id=value`.
+        """Return the readings that a text `id=value;id=value` names, the form of the column
+        `reading` of CSV files; none for an empty text.
         """
         pairs = (part.partition("=") for part in text.split(";") if part)
         return tuple(self.choose(id, value) for id, _, value in pairs)

@@ -27,7 +27,7 @@ COMPARE = "compare"
 
 
 def command_for(profile: str, experiment: str) -> str:
-    """Return the command that computes a table or a comparison."""
+    """Return the command that computes a table or, under the profile `compare`, a comparison."""
     name = name_in_id(experiment).removeprefix("own/")
     compare = f"elmbench compare FILE ... --name {name}"
     return (
@@ -101,8 +101,8 @@ class Resolved:
     def _by_suite_name(
         self, values: Iterable[PublishedValue]
     ) -> list[tuple[str, PublishedValue]]:
-        """Return values with the suite's names of their data sets, then again with the names of
-        the stand-ins of these.
+        """Return pairs of the suite's name of a data set and a published value. Values of a data
+        set that has a stand-in are repeated at the end under the name of the stand-in.
         """
         suite_names = {ALL: ALL}
         pairs = []
@@ -132,8 +132,8 @@ class Resolved:
         return self.file.spec.published.means_of if self.file.spec.published else (1,)
 
     def cuts(self, dataset: str) -> bool:
-        """Return True if the profile uses fewer rows of a data set than the paper, or other
-        folds.
+        """Return True if the profile uses fewer rows of a data set than the paper, or another
+        number of folds. For `all`: True if it does so on some data set.
         """
         if dataset == ALL:
             return any(map(self.cuts, self.spec.datasets))
@@ -146,19 +146,23 @@ class Resolved:
         return n_rows is not None and n_rows < n_printed
 
     def compares(self, dataset: str) -> bool:
-        """Return True if values on a data set are of the same rows as the paper's."""
+        """Return True if values on a data set are of the same rows as the paper's. For `all`: True
+        if they are on every data set.
+        """
         if dataset == ALL:
             return all(map(self.compares, self.spec.datasets))
         return not self.cuts(dataset) and dataset not in self.spec.other_rows
 
     def stand_in(self, column: str, dataset: str) -> StandIn | None:
-        """Return what a column replaces on a data set by a model or parameters of our own."""
+        """Return what a column replaces on a data set by a model or parameters of our own; None if
+        it replaces nothing.
+        """
         model = self.spec.models.get(column)
         return None if model is None else model.adapt(dataset).stands_in_for
 
     @property
     def stand_ins(self) -> Mapping[str, str]:
-        """The data sets that stand in for another one."""
+        """The data sets that stand in for another one, each with the name of the other one."""
         return self.spec.published.stand_ins if self.spec.published else {}
 
     def spelling(self, dataset: str) -> str:
@@ -222,7 +226,9 @@ def resolve(
 
 
 def _apply(spec: Experiment, profile: Profile) -> Experiment:
-    """Return an experiment with the changes of a profile."""
+    """Return an experiment with the changes of a profile. Runs and folds of single data sets in the
+    profile come before its own, and these before the printed ones.
+    """
     outer = spec.protocol.outer
     overrides = {}
     for name in (*outer.overrides, *profile.overrides):
@@ -261,15 +267,19 @@ def comparison_of(
     specs: Iterable[DatasetSpec],
     source: Path,
 ) -> Resolved:
-    """Return the experiment of a comparison of these data sets, whose profile has these
-    `settings`.
+    """Return the experiment of a comparison of these data sets.
+
+    `content`: of its table, as in an experiment file. `settings`: of its profile, as in a file.
+    `source`: the file that it is read from or named by in messages.
     """
     file = ExperimentFile(source, content, Paper.none("own"), datasets=tuple(specs))
     return Resolved(file, file.spec, COMPARE, parse_spec(Profile, settings, source))
 
 
 def comparison_record(resolved: Resolved) -> dict[str, Any]:
-    """Return the content from which `recorded_comparison` reads a comparison."""
+    """Return the content from which `recorded_comparison` reads a comparison: {'spec': ...} with
+    the keys `content`, `settings` and `data`.
+    """
     data = {
         name: spec.model_dump(
             mode="json", by_alias=True, exclude_defaults=True, exclude={"name"}
@@ -294,8 +304,9 @@ def find_resolved(name: str, profile: str, results_dir: Path) -> Resolved:
 
 
 def recorded_comparison(name: str, results_dir: Path) -> Resolved:
-    """Return the comparison `own/<name>` in a results folder; the digest at the end of its name may
-    be left out if no other comparison has the rest.
+    """Return the comparison `own/<name>` in a results folder. The digest at the end of its name may
+    be left out if no other comparison has the rest. Raises ElmbenchError if there is none or
+    several.
     """
     folder = results_dir / COMPARE
     records = {
@@ -323,8 +334,8 @@ def recorded_comparison(name: str, results_dir: Path) -> Resolved:
 
 
 def _ambiguous(name: str, records: Mapping[str, Path]) -> ElmbenchError:
-    """Build the error for a name that several comparisons share; the last one to be written comes
-    first.
+    """Build the error for a name that several comparisons share, the last one to be written first.
+    `records`: the file of each, by id.
     """
     times = {id: path.stat().st_mtime for id, path in records.items()}
     latest_first = sorted(records, key=lambda id: times[id], reverse=True)
@@ -342,12 +353,15 @@ def _ambiguous(name: str, records: Mapping[str, Path]) -> ElmbenchError:
 
 
 def _record(path: Path) -> dict[str, Any]:
-    """Return the record of a comparison; empty if there is none."""
+    """Return the record of a comparison in a file (see `comparison_record`, below `spec`); empty if
+    there is none.
+    """
     record = read_json(path).get("spec")
     return record if isinstance(record, dict) else {}
 
 
 def _data_files(record: Mapping[str, Any]) -> set[str]:
+    """Return the paths of the data files in the record of a comparison."""
     sources = [
         source for spec in record.get("data", {}).values() for source in spec["sources"]
     ]

@@ -14,6 +14,7 @@ from elmbench.specs.files import SpecPart, parse_spec
 
 
 def _check_path(path: str) -> str:
+    """Return a path; raise ValueError if it holds a null character."""
     if "\0" in path:
         raise ValueError("a path cannot hold a null character")
     return path
@@ -53,8 +54,8 @@ def current_project() -> Project | None:
 
 
 def read_project(file: Path, working_folder: Path) -> Project:
-    """Return the project of an `elmbench.toml`; paths below the working folder are relative to
-    it.
+    """Return the project of an `elmbench.toml`. Its paths are joined to the folder of the file;
+    those below the working folder become relative to it.
     """
     content = parse_spec(ProjectFile, _read_toml(file), file)
 

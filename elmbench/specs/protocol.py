@@ -59,6 +59,7 @@ def is_quality(name: str) -> bool:
 
 
 def _check_metric(name: str) -> str:
+    """Return the name of a measure; raise ValueError if no table can show it."""
     if is_measure(name):
         return name
     others = ", ".join((*OF_LEARNT_ROWS, *_OF_FITS))
@@ -142,6 +143,7 @@ class Scale(Spec):
 
     @model_validator(mode="after")
     def _ascending(self) -> Self:
+        """Raise ValueError if the range is not ascending."""
         if self.range[0] >= self.range[1]:
             raise ValueError(
                 f"the range is {list(self.range)}; expected its smaller end first"
@@ -208,7 +210,7 @@ class Split:
 
 
 def _for_task(kind: str, task: str) -> str:
-    """Return the kind of split for a task: folds of a regression are not stratified."""
+    """Return the kind of split for a task: for a regression, without `stratified-`."""
     return kind if task == "classification" else kind.removeprefix("stratified-")
 
 
@@ -225,6 +227,7 @@ class PartSizes(Spec):
 
     @model_validator(mode="after")
     def _check_sizes(self) -> PartSizes:
+        """Raise ValueError if both sizes are missing, or are shares of more than 1 in all."""
         if self.train is None and self.test is None:
             raise ValueError("expected train, test or both")
         both_shares = isinstance(self.train, float) and isinstance(self.test, float)
@@ -236,7 +239,9 @@ class PartSizes(Spec):
 
 
 def _kind_check(*kinds: str) -> AfterValidator:
-    """Return the check of a kind of split, one of these or of a plug-in."""
+    """Return a validator that rejects a kind of split that is neither one of these nor of a
+    plug-in.
+    """
 
     def check(kind: str) -> str:
         allowed = [*kinds, *plugin_splits()]
@@ -248,7 +253,9 @@ def _kind_check(*kinds: str) -> AfterValidator:
 
 
 def _with_folds_of_plugin(content: Any) -> Any:
-    """Return the content of a split of a plug-in with its number of folds."""
+    """Return the content of a split with the number of folds that its plug-in declares; content of
+    other kinds as it is. Raises ValueError if it gives another number.
+    """
     name = content.get("kind") if isinstance(content, dict) else None
     plugin = plugin_splits().get(name) if isinstance(name, str) else None
     if plugin is None:
@@ -287,6 +294,7 @@ class Splitter(Spec):
     @model_validator(mode="before")
     @classmethod
     def _count_folds_of_plugin(cls, content: Any) -> Any:
+        """Return the content with the number of folds of a plug-in's split."""
         return _with_folds_of_plugin(content)
 
     @model_validator(mode="after")
@@ -324,8 +332,8 @@ class Splitter(Spec):
 
 
 def _check_folds(kind: str, folds: int) -> None:
-    """Raise ValueError unless a kind of split has so many folds; given splits, bootstraps and
-    splits of plug-ins have any number.
+    """Raise ValueError unless kinds of folds have two folds or more, and other kinds one. Given
+    splits, bootstraps and splits of plug-ins may have any number.
     """
     if kind in (GIVEN, *BOOTSTRAPS, *plugin_splits()):
         return
@@ -343,7 +351,10 @@ def _check_file(kind: str, file: str | dict[str, str] | None) -> None:
 
 
 def _file_of(files: str | dict[str, str] | None, dataset: str) -> str:
-    """Return the name of the file of given splits of a data set; empty if there is none."""
+    """Return the name of the file of given splits of a data set; empty if there is none.
+
+    `files`: one file for all data sets, or a file for each.
+    """
     return files.get(dataset, "") if isinstance(files, dict) else files or ""
 
 
@@ -352,7 +363,7 @@ def _required_file(
 ) -> str:
     """Return the name of the file of given splits of a data set.
 
-    Raises ElmbenchError if there is none; `section` is the one that lacks it.
+    Raises ElmbenchError if there is none. `section`: the key of the file in the message.
     """
     file = _file_of(files, dataset)
     if not file:
@@ -409,7 +420,9 @@ class Outer(Spec):
     @model_validator(mode="before")
     @classmethod
     def _name_the_folds(cls, content: Any) -> Any:
-        """Replace the name of a repeated scheme by its folds and runs."""
+        """Return the content with the name of a repeated scheme replaced by its kind, folds and
+        runs.
+        """
         name = content.get("kind") if isinstance(content, dict) else None
         if not isinstance(name, str) or name not in REPEATED_SCHEMES:
             return _with_folds_of_plugin(content)
@@ -535,7 +548,9 @@ class Protocol(Spec):
         return self.metrics_except.get(dataset, self.metrics)
 
     def with_metrics(self, names: Sequence[str], *, first: bool) -> Protocol:
-        """Return the protocol with more measures on all data sets, before or after the others."""
+        """Return the protocol with more measures on all data sets, before (`first`) or after the
+        others.
+        """
 
         def join(metrics: tuple[str, ...]) -> tuple[str, ...]:
             joined = (*names, *metrics) if first else (*metrics, *names)
@@ -548,8 +563,8 @@ class Protocol(Spec):
         return self.model_copy(update=change)
 
     def metric_for(self, task: str, dataset: str = "") -> str:
-        """Return the metric that chooses hyperparameters: the first for the task that needs test
-        rows. See `metrics_for`.
+        """Return the metric that chooses hyperparameters: the first one for the task that is of
+        test rows. Raises ElmbenchError if there is none. See `metrics_for`.
         """
         for metric in self.metrics_for(task, dataset):
             if metric not in OF_LEARNT_ROWS:
@@ -562,9 +577,10 @@ class Protocol(Spec):
         raise invalid(problem, f"one of {', '.join(metric_names(task))}")
 
     def metrics_for(self, task: str, dataset: str = "") -> list[str]:
-        """Return the metrics of the table for a task that compare models, in the table's order.
+        """Return the measures of the table for a task that compare models, in the table's order;
+        times and sizes are left out.
 
-        `dataset`: the data set, which may have metrics of its own.
+        `dataset`: the data set, which may have measures of its own.
         """
         names = (name for name in self.named_metrics(dataset) if name not in _OF_FITS)
         return [

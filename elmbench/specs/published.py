@@ -138,7 +138,7 @@ class PublishedValue:
 
 @cache
 def read_published(path: Path) -> tuple[PublishedValue, ...]:
-    """Return the published values of a table.
+    """Return the published values in a file; raise ElmbenchError if it is not valid.
 
     `path`: a CSV file with the columns dataset, model, metric, value, and perhaps std and note; or,
     for facts of data sets, with a column dataset and a column for each fact (a word has no value,
@@ -162,7 +162,9 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
 
 
 def _values(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
-    """Yield the published values of a CSV file with a line for each value."""
+    """Yield the published values of a CSV file with a line for each value; percentages become
+    shares. Raises ElmbenchError for an invalid line or a second value of the same cell.
+    """
     shares = {*metrics_taking("counts"), TRAIN_ACCURACY}
     columns = rows.fieldnames or ()
     printed = set()
@@ -203,7 +205,9 @@ def _values(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
 
 
 def _facts(rows: csv.DictReader[str]) -> Iterator[PublishedValue]:
-    """Yield the published facts about data sets, of a CSV file with a column for each fact."""
+    """Yield the published facts about data sets, of a CSV file with a column for each fact. A fact
+    that is not a whole number has a text but no value.
+    """
     for row in rows:
         for name, text in row.items():
             if name not in ("dataset", None) and text:
@@ -221,7 +225,9 @@ def _facts(rows: csv.DictReader[str]) -> Iterator[PublishedValue]:
 
 
 def _number(text: str, factor: Decimal, location: str) -> Decimal | None:
-    """Return a printed number times a factor, also of the form 2^-5; None for an empty field."""
+    """Return a printed number times `factor`, or a power such as 2^-5 without it; None for an empty
+    text. Raises ElmbenchError if it is not a number.
+    """
     if not text:
         return None
     power = _POWER.fullmatch(text)
@@ -239,9 +245,10 @@ PublishedParameters = dict[tuple[str, str], dict[str, float | int]]
 
 
 def published_parameters(path: Path) -> PublishedParameters:
-    """Return the hyperparameters in a file of published values.
+    """Return the hyperparameters in a file of published values, by data set and model.
 
-    A published value is one unless its metric is a measure other than the size of the model.
+    A value is one of a hyperparameter unless its metric is a measure other than the size of the
+    model.
     """
     table: PublishedParameters = {}
     for published in read_published(path):

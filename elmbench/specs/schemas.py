@@ -74,7 +74,9 @@ def schema_text(kind: FileKind) -> str:
 
 
 def all_definitions() -> dict[str, Schema]:
-    """Return the schema of each part of the files, by the name of its class."""
+    """Return the JSON schema of each part of the files, by the name of its class, with the comments
+    of its fields.
+    """
     sources = [source_class(kind) for kind in source_kinds()]
     models: list[type[BaseModel]] = [
         Experiment,
@@ -114,11 +116,14 @@ def all_definitions() -> dict[str, Schema]:
 
 
 def _add_key(definition: Schema, key: str, description: str) -> None:
+    """Add a key of text to a definition, in place."""
     definition["properties"][key] = {"type": "string", "description": description}
 
 
 def _describe(definition: Schema, model: type[BaseModel]) -> None:
-    """Add the comments of a class to its schema, and remove the titles, which repeat the keys."""
+    """Add the docstring and the comments of a class to its schema, in place, and remove the titles,
+    which repeat the keys.
+    """
     comments = field_comments(model)
     definition["description"] = inspect.getdoc(model) or ""
     for name, field in model.model_fields.items():
@@ -145,7 +150,9 @@ def _source_of(model: type[BaseModel]) -> str:
 
 
 def _comments_in(source: str) -> Iterator[tuple[str, str]]:
-    """Yield the fields of the source text of a class, with the comments above them."""
+    """Yield pairs of a field in the source text of a class and the `#:` comment above it, which may
+    be empty.
+    """
     lines: list[str] = []
     for line in source.splitlines():
         if comment := _COMMENT.fullmatch(line):
@@ -157,6 +164,7 @@ def _comments_in(source: str) -> Iterator[tuple[str, str]]:
 
 
 def _subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """Yield all subclasses of a class, direct or not."""
     for subclass in model.__subclasses__():
         yield subclass
         yield from _subclasses(subclass)

@@ -307,7 +307,7 @@ def choice_result(key: str | None, inputs: Mapping[str, Result]) -> Result:
 
 def finish_result(result: Result, choice: Result) -> Result:
     """Return a result with the seconds of an earlier choice added to its own. If it has `params`,
-    they are completed by those of the choice, which they precede.
+    those of the choice are added too, unless it has parameters of these names.
     """
     finished = result | {"seconds": result["seconds"] + choice["seconds"]}
     if "params" in result:

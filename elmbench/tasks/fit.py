@@ -343,7 +343,8 @@ def warm_up(
 
 def model_size(estimator: Any) -> int | None:
     """Return the number of hidden nodes, dictionary rows, support vectors, coefficients or leaves
-    of a fitted model; None if it has none. Raises ValueError if it does not fit into 63 bits.
+    of a fitted model; None if it has none. Raises ValueError if it is negative or does not fit into
+    64 bits.
     """
     from elmbench.models.baselines import n_units
 

@@ -131,7 +131,8 @@ class Search(TrainingTask):
         """Return X, y and the inner folds of the search, pairs of positions of training and test
         rows in X.
 
-        X is `data.raw`, not yet encoded or imputed, if each fold prepares its own inputs.
+        X holds rows of `data.raw`, neither encoded nor imputed, if there are any, else inputs of
+        the outer fold.
         """
         rows = self.rows_of(data)
         inputs = data.X_train if data.raw is None else data.raw

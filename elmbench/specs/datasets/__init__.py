@@ -54,6 +54,7 @@ class Shape(SpecPart):
 
     @model_validator(mode="after")
     def _sums(self) -> Self:
+        """Raise ValueError if the parts or the classes do not sum to the number of rows."""
         if self.split is not None and sum(self.split) != self.instances:
             raise ValueError(
                 f"the split {self.split} does not sum to {self.instances} instances"
@@ -208,8 +209,8 @@ class DatasetSpec(RowColumns):
         return tuple(kind for kind in kinds if kind not in BUILT_IN)
 
     def is_training_part(self, n_rows: int, is_split: bool) -> bool:
-        """Return True if so many rows, which are not split, are the official training rows
-        alone.
+        """Return True if rows are the official training part alone: `n_rows` is its size, and they
+        are not split (`is_split`).
         """
         return (
             self.training_part is not None
@@ -231,8 +232,9 @@ class DatasetSpec(RowColumns):
         }
 
     def with_options(self, options: Mapping[str, float]) -> Self:
-        """Return generated data with fixed values of some options; raise ElmbenchError for other
-        options or values.
+        """Return the spec of generated data with fixed values of some options, and without a
+        fingerprint; without options, return the same spec. Raises ElmbenchError for other options
+        or values.
         """
         if not options:
             return self
@@ -301,7 +303,7 @@ class DatasetSpecs(Mapping[str, DatasetSpec]):
         return len(self.entries)
 
     def joined_with(self, specs: Mapping[str, DatasetSpec]) -> DatasetSpecs:
-        """Return these data sets and others, whose names and aliases come before equal ones."""
+        """Return these data sets and others; the others replace those of the same name or alias."""
         joined = DatasetSpecs({}, self._source)
         joined.entries = self.entries | dict(specs)
         names = {
@@ -312,7 +314,7 @@ class DatasetSpecs(Mapping[str, DatasetSpec]):
 
     def find(self, name: str) -> DatasetSpec:
         """Return the data set of a name or alias; the case matters only if two names differ by
-        nothing else.
+        nothing else. Raises ElmbenchError for an unknown name.
 
         Generated data may have options after their name, as in `sparse-10k[density=0.6]`. Their
         rows are those of the data set under these options. A file in a data directory has the full
@@ -342,7 +344,9 @@ class DatasetSpecs(Mapping[str, DatasetSpec]):
 
 
 def split_name(name: str) -> tuple[str, dict[str, float]]:
-    """Return the name of a data set without its options, which commas separate, and the options."""
+    """Return the name of a data set without its options, and the options: 'a[b=1,c=2]' gives 'a'
+    and {'b': 1.0, 'c': 2.0}. Raises ElmbenchError if an option is not a number.
+    """
     match = _NAME_WITH_OPTIONS.fullmatch(name)
     if match is None:
         return name, {}
@@ -360,7 +364,9 @@ def split_name(name: str) -> tuple[str, dict[str, float]]:
 
 
 def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
-    """Return the data sets of a `datasets.yaml`, validated."""
+    """Return the data sets of a `datasets.yaml`, all validated. `content`: of the file, as YAML
+    reads it. `source`: the file, for messages.
+    """
     entries = _read_entries(content, source)
     return DatasetSpecs(
         {
@@ -371,7 +377,7 @@ def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
 
 
 def _read_entries(content: Any, source: str) -> dict[str, dict[str, Any]]:
-    """Return the keys of each data set of a `datasets.yaml`, by its name.
+    """Return the keys of each data set of a `datasets.yaml`, by its name; they are not validated.
 
     An entry with `like: NAME` inherits the keys of NAME except those that it sets itself. Aliases,
     the papers' counts and the fingerprint are never inherited; the files in a data directory are
@@ -411,7 +417,7 @@ _user_files: dict[Path, tuple[str, ...]] = {}
 
 def add_dataset_specs(specs: Iterable[DatasetSpec], file: Path | None = None) -> None:
     """Add a user's data sets to those of `load_dataset_specs`; they replace others of the same
-    name. `file`: the one that describes them.
+    name. `file`: the `datasets.yaml` that describes them; None for data of a command.
     """
     specs = tuple(specs)
     _user_specs.update((spec.name, spec) for spec in specs)
@@ -426,8 +432,9 @@ def added_dataset_specs() -> tuple[DatasetSpec, ...]:
 
 
 def dataset_files() -> dict[Path, tuple[str, ...]]:
-    """Return the names of the data sets that each `datasets.yaml` of the user describes, by file;
-    without one, those of the suite's file in a checkout.
+    """Return the names of the data sets that each `datasets.yaml` of the user describes, by file.
+    If the user has none, return those of the suite's file in a checkout; elsewhere, raise
+    ElmbenchError.
     """
     if _user_files:
         return dict(_user_files)
@@ -441,18 +448,18 @@ def dataset_files() -> dict[Path, tuple[str, ...]]:
 
 
 def is_of_suite(name: str) -> bool:
-    """Return True if a data set of `datasets.yaml` has exactly this name or alias."""
+    """Return True if the suite has a data set of exactly this name or alias."""
     return name in suite_dataset_specs().names
 
 
 @cache
 def load_dataset_specs() -> DatasetSpecs:
-    """Return every data set of `datasets.yaml`, and the added ones, which have precedence."""
+    """Return every data set of the suite, and the user's added ones, which have precedence."""
     return suite_dataset_specs().joined_with(_user_specs)
 
 
 @cache
 def suite_dataset_specs() -> DatasetSpecs:
-    """Return every data set of `datasets.yaml`."""
+    """Return every data set of the suite's own `datasets.yaml`."""
     path = spec_root() / "datasets.yaml"
     return DatasetSpecs(_read_entries(read_yaml(path), str(path)), str(path))

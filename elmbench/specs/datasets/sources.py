@@ -17,7 +17,9 @@ TRAINING_ONLY = "only the training part is here"
 
 
 def _as_label(value: Any) -> Any:
-    """Return a label, which is a word, although YAML reads an unquoted 1 as a number."""
+    """Return a label as text, although YAML reads an unquoted 1 as a number; raise ValueError for a
+    boolean. Other values are left to the validator.
+    """
     if isinstance(value, bool):
         raise ValueError(
             "expected a label in quotes, since YAML reads words such as yes and no as truth values"
@@ -199,7 +201,7 @@ def source_kinds() -> list[str]:
 
 def source_class(kind: object) -> type[SourceSpec]:
     """Return the class of a kind of source: of the suite, or of a plug-in file's dictionary
-    `SOURCES`.
+    `SOURCES`. Raises ValueError if there is none, or it is not a complete `Source`.
     """
     name = str(kind)
     if name in BUILT_IN:

@@ -66,12 +66,15 @@ def write_new_paper(key: str, parent: Path) -> list[Path]:
 
 
 def _fill_in(name: str, key: str) -> str:
-    """Return the text of a file, with the key of the paper and the version of elmbench."""
+    """Return the text of a template, with KEY and VERSION replaced by the key of the paper and the
+    version of elmbench.
+    """
     text = (_TEMPLATES / name).read_text("utf-8")
     return text.replace("KEY", key).replace("VERSION", elmbench.__version__)
 
 
 def _check_key(key: str) -> None:
+    """Raise ElmbenchError if a text cannot be the key of a paper."""
     if not _KEY.fullmatch(key) or len(key) > _LONGEST_KEY:
         expected = (
             "lower-case letters and digits, in words that single hyphens join, of at most "
