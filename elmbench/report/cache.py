@@ -44,7 +44,7 @@ Texts = dict[str, str]
 
 @dataclass(frozen=True)
 class ReportCache:
-    """The pages of the results in two folders.
+    """A cache of the pages and checks that are made from the results in two folders.
 
     A key is a hash of all that a page depends on: code, libraries, specifications and results. An
     entry that is damaged, or that belongs to another key, is not used.
@@ -98,7 +98,9 @@ class ReportCache:
         return are_built_in and not has_plugin_objects()
 
     def _key(self, paper: str) -> str:
-        """Return the key of the texts of a paper."""
+        """Return the key of the texts of a paper (its key), or of all papers for ``*``: a hash of
+        its results and of `_shared`.
+        """
         digest = hashlib.sha256(self._shared.encode())
         digest.update(paper.encode())
         for role, folder in (
@@ -116,7 +118,9 @@ class ReportCache:
 
     @cached_property
     def _shared(self) -> str:
-        """The digests of what all pages depend on."""
+        """What all pages depend on, a line each: digests of the code, the specifications and the
+        user's papers, and the versions of libraries, Python and machine.
+        """
         package = Path(elmbench.__file__).parent
         specs = spec_root()
         folders = {file.path.parent for file in load_catalogue().values()}

@@ -56,9 +56,10 @@ def write_results(
     store.
 
     Also `predictions.csv` of a comparison, `optimism.csv`, if both selections were run, and
-    `claims.csv`, if the paper has claims about the table. `planned`, `commands`: the cells of the
-    table, and the commands that requested them; by default, all in the store. `figure_format`: see
-    `_write_figure`. Raises WriteError if the folder cannot be written.
+    `claims.csv`, if the paper has claims about the table. Earlier cells of `cells.csv` that the
+    store lacks are kept if they still belong to the table (see `find_kept_cells`). `planned`,
+    `commands`: the cells of the table, and the commands that requested them; by default, all in the
+    store. `figure_format`: see `_write_figure`. Raises WriteError if the folder cannot be written.
     """
     experiment = resolved.file.id
     folder = results_folder(results_dir, resolved.profile, experiment)
@@ -145,7 +146,7 @@ def _write_cells(folder: Path, cells: pd.DataFrame) -> None:
 
 
 def _stored_outputs(planned: Iterable[Cell], store: Store) -> Iterator[Outputs]:
-    """Yield the results of the cells that ended ok under the default readings, one at a time."""
+    """Yield each cell under the default readings that ended ok, with its result from the store."""
     for cell in planned:
         if cell.key and not cell.reading:
             result = store.result(cell.key)
@@ -159,8 +160,10 @@ def _write_table(
     outputs: Iterable[Outputs] | None = None,
     figure_format: FigureFormat = "png",
 ) -> None:
-    """Write the files that follow from the cells; with `outputs` of models, also a figure of
-    these.
+    """Write the files that follow from the cells: `summary.csv`, `table.md`, the figure and, if
+    they have lines, `optimism.csv` and `claims.csv`.
+
+    `commands`: those that `table.md` names. `outputs`, `figure_format`: see `_write_figure`.
     """
     folder = results.folder
     write_frame(results.summary, folder / "summary.csv")
@@ -177,8 +180,11 @@ def _write_table(
 def _write_figure(
     results: Results, outputs: Iterable[Outputs] | None, figure_format: FigureFormat
 ) -> None:
-    """Write the figure of a table, if it has one: its data, and the picture as PNG, in the
-    requested format, and in the formats of earlier runs.
+    """Write the figure of a table, its data and its pictures (see `_write_pictures`); remove an
+    earlier figure if it has none.
+
+    `outputs`: the stored results that a figure may show; None if they are not at hand: then such a
+    figure is drawn from the data of its last run.
     """
     data_file = results.folder / _FIGURE_DATA
     table = kind_of_table(results.resolved)

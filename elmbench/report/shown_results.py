@@ -62,7 +62,9 @@ def _complete(user: Results, committed: Results) -> Results:
 
 
 def _groups(cells: pd.DataFrame) -> "pd.Series[Any]":
-    """Return the group of each cell."""
+    """Return the group of each cell, (data set, model, selection, reading), with the index of the
+    cells.
+    """
     groups = list(cells[GROUP].itertuples(index=False, name=None))
     return pd.Series(groups, index=cells.index, dtype=object)
 

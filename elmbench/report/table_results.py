@@ -107,6 +107,7 @@ class Results:
 
     @cached_property
     def measured(self) -> MeasuredCells:
+        """The cells, prepared for judging."""
         return MeasuredCells(self.cells, self.resolved)
 
     @cached_property
@@ -120,8 +121,8 @@ class Results:
     def interval_texts(
         self,
     ) -> dict[tuple[str, str], dict[tuple[str, str, str], str]]:
-        """The 95 % interval of each value that has one, by data set, model and column, of each
-        section, by its reading and selection.
+        """The 95 % intervals as texts, such as "0.91 to 0.93": by section, (reading, selection),
+        and then by value, (data set, model, column of the measure).
         """
         texts: dict[tuple[str, str], dict[tuple[str, str, str], str]] = {}
         for line in self._lines:
@@ -164,6 +165,7 @@ class Results:
 
     @cached_property
     def optimism(self) -> pd.DataFrame:
+        """The lines of `optimism.csv`; none unless both selections were run."""
         return optimism(self.cells, self.resolved)
 
     @property
@@ -178,6 +180,7 @@ class Results:
 
     @property
     def claims(self) -> pd.DataFrame:
+        """The lines of `claims.csv`."""
         return claims_frame(self.claim_outcomes)
 
     @cached_property
@@ -210,7 +213,7 @@ class Results:
         """The line of each published value in the summary, under the default readings and the
         first selection.
 
-        A data set that stands in for another one counts only without it.
+        A data set that stands in for another one is left out if that one was measured.
         """
         lines = self._published_summary
         lines = lines[lines["published"].notna()]
@@ -229,7 +232,7 @@ class Results:
 
     @cached_property
     def times(self) -> list[value_agreement.TimesAgreement]:
-        """The agreement of the times with the print."""
+        """The agreement of our times with the published ones, one for each metric of times."""
         return list(
             value_agreement.agreements_of_times(self.published_values, self.resolved)
         )
@@ -324,7 +327,9 @@ class Results:
 
 
 def part_of(results: Results, cells: Iterable[Cell]) -> Results:
-    """Return the results of the groups of some cells."""
+    """Return results with only the groups of cells (data set, model, selection, reading) that some
+    planned cells belong to.
+    """
     groups = {(cell.dataset, cell.model, cell.select, cell.reading) for cell in cells}
     lines = results.cells[GROUP].itertuples(index=False, name=None)
     is_part = pd.Series([line in groups for line in lines], dtype=bool)
@@ -346,7 +351,7 @@ def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
 
 
 def in_order(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-    """Return cells in the order of a table."""
+    """Return cells in the order of a table (see `order_of`), with a new index."""
     position = order_of(resolved)
     lines = cells[CELL_NAMES].to_dict("records")
     numbers = sorted(range(len(lines)), key=lambda number: position(lines[number]))
@@ -399,7 +404,11 @@ def is_known_dataset(dataset: str, resolved: Resolved) -> bool:
 def _stored_metrics(
     cells: pd.DataFrame, names: Sequence[str], resolved: Resolved, results_dir: Path
 ) -> pd.DataFrame:
-    """Return metrics of the stored predictions of cells, a column each."""
+    """Return a column for each metric, computed from the stored predictions of cells.
+
+    It has the lines of `cells`; NaN for cells without predictions. Raises ElmbenchError if the
+    store lacks the predictions of a cell that ended ok.
+    """
     store = Store(results_dir)
     profile = resolved.profile
     experiment = resolved.file.id

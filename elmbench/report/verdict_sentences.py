@@ -68,19 +68,24 @@ def metric_plural(metric: str) -> str:
 
 
 def distance_text(verdict: TableVerdict) -> str:
-    """Return the median distance with its unit."""
+    """Return the median of abs(ours - published) with its unit, such as "0.8 points"."""
     return median_text(verdict.unit, verdict.values)
 
 
 def median_text(unit: Unit, values: Values) -> str:
-    """Return the median distance of compared values with its unit."""
+    """Return the median of abs(ours - published) with its unit; that of a relative metric in
+    percent of the published values.
+    """
     if unit.is_relative:
         return distance_with_unit(unit, unit.margin * values.margins.estimate)
     return distance_with_unit(unit, values.median.estimate)
 
 
 def distance_with_unit(unit: Unit, distance: float) -> str:
-    """Return a distance with its unit; that of a relative metric is a share of the print."""
+    """Return a distance with its unit, such as "0.8 points" or "2.1 %".
+
+    `distance`: of a relative metric, a share of the published value.
+    """
     in_points = unit.name == "points"
     if unit.is_relative or in_points:
         distance = 100 * distance
@@ -104,7 +109,9 @@ def margin_text(unit: Unit) -> str:
 
 
 def own_margin_text(verdict: TableVerdict) -> str:
-    """Return the margin of a paper's file beside the standard one; empty if it is the same."""
+    """Return the margin of a paper's file beside the standard one, such as "margin 2 points, not 1
+    point"; empty if it is the same.
+    """
     standard = unit_of(verdict.metric)
     if verdict.unit == standard:
         return ""
@@ -112,7 +119,9 @@ def own_margin_text(verdict: TableVerdict) -> str:
 
 
 def order_text(verdict: TableVerdict) -> str:
-    """Return the pairs of models in the same order, of those that our runs separate."""
+    """Return the pairs of models in the printed order, of those that our runs separate, and the
+    number of other pairs, such as "12/15 +3"; a dash if the print separates none.
+    """
     order = verdict.order
     if not order.n:
         return "–"
@@ -121,13 +130,13 @@ def order_text(verdict: TableVerdict) -> str:
 
 
 def slope_text(slope: Interval) -> str:
-    """Return the slope of our differences on the printed ones."""
+    """Return the slope of our differences on the printed ones; a dash if there is none."""
     return "–" if math.isnan(slope.estimate) else f"{slope.estimate:.2f}"
 
 
 def strict_text(tests: Sequence[StrictTest]) -> str:
-    """Return the p-values of the strict tests, for the fewest and the most runs in a published
-    mean.
+    """Return the p-values of the strict tests for the fewest and the most runs in a published mean,
+    such as ".03 to .2"; one if they are equal, a dash without tests.
     """
     if not tests:
         return "–"
@@ -188,6 +197,7 @@ def table_sentence(
 
 
 def _values_words(verdict: TableVerdict) -> str:
+    """Return the distance of the values in words, with the number of those within the margin."""
     values = verdict.values
     words = (
         f"the median distance is {distance_text(verdict)}, and {values.within} of {values.n} are "

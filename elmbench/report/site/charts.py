@@ -46,8 +46,9 @@ class Picture:
 
 
 def rank_diagrams(results: Results) -> Iterator[RankDiagram]:
-    """Yield the critical differences of the average ranks, measured and printed, if there are
-    models to compare.
+    """Yield the diagrams of the average ranks, of the measured and of the published values.
+
+    A diagram needs at least `_FEWEST_MODELS` models and `_FEWEST_SETS` data sets.
     """
     resolved = results.resolved
     if len(resolved.datasets) < _FEWEST_SETS:
@@ -61,7 +62,7 @@ def rank_diagrams(results: Results) -> Iterator[RankDiagram]:
 
 
 def rank_diagram(comparison: Statistics, name: str) -> RankDiagram:
-    """Return the critical differences of average ranks, with the name of a table."""
+    """Return the diagram of the average ranks of a comparison; its label begins with `name`."""
     label = (
         f"{name}: average ranks of the {comparison.source} values on {len(comparison.datasets)} "
         "data sets; a bar "
@@ -77,7 +78,12 @@ def comparison_charts(
     predictions: pd.DataFrame,
     importance: pd.DataFrame,
 ) -> Iterator[Picture]:
-    """Yield the pictures of one data set of a comparison."""
+    """Yield the pictures of one data set of a comparison: the scores of all models; of the best
+    one, predictions of a regression, or the confusion matrix; curves of two classes; importances.
+
+    `predictions`, `importance`: the lines of `predictions.csv` and `importance.csv` of all data
+    sets; without lines, their pictures are left out.
+    """
     ranked = rank_models(results.summary, spec.name, results.resolved).models
     rows, losses = (
         part[part["dataset"] == spec.name] if len(part) else part
@@ -152,6 +158,10 @@ def _errors(model: str, rows: pd.DataFrame) -> Picture:
 
 
 def _confusion(model: str, rows: pd.DataFrame, classes: Sequence[str]) -> Picture:
+    """Return the picture of the confusion matrix: true classes in rows, shares of each row.
+
+    `rows`: the predictions of the model. `classes`: the order of rows and columns.
+    """
     from sklearn.metrics import ConfusionMatrixDisplay
 
     side = min(9.0, max(_SIDE, 0.45 * len(classes) + 1.5))
@@ -178,7 +188,12 @@ def _confusion(model: str, rows: pd.DataFrame, classes: Sequence[str]) -> Pictur
 
 
 def _curves(by_model: Mapping[str, pd.DataFrame], positive: str) -> Iterator[Picture]:
-    """Yield the ROC and the precision-recall curves of the best models that have scores."""
+    """Yield the ROC and the precision-recall curves of the first `_MOST_CURVES` models that have
+    probabilities or decision values for all rows.
+
+    `by_model`: the predictions of each model, the best model first. `positive`: the class whose
+    curves are drawn.
+    """
     from sklearn.metrics import PrecisionRecallDisplay, RocCurveDisplay
 
     curves = {}
@@ -222,7 +237,7 @@ def _curves(by_model: Mapping[str, pd.DataFrame], positive: str) -> Iterator[Pic
 
 def _importance(lines: pd.DataFrame) -> Picture:
     """Return the picture of the permutation importance of the columns of one data set, the largest
-    on top.
+    on top. `lines`: those of `importance.csv`, the largest first.
     """
     top = lines.head(_MOST_COLUMNS)[::-1]
     figure, axes = new_figure(_SIDE, 0.9 + 0.25 * len(top))
@@ -254,4 +269,5 @@ def _importance(lines: pd.DataFrame) -> Picture:
 
 
 def _short(name: str) -> str:
+    """Return a name, cut to 24 characters."""
     return name if len(name) <= 24 else f"{name[:23]}…"

@@ -48,7 +48,9 @@ class SiteFolder:
         )
 
     def check(self) -> None:
-        """Raise ElmbenchError if the folder holds files, but none of a site."""
+        """Delete unfinished files of ended processes; raise ElmbenchError if the folder holds
+        files, but none of a site, unless `force`.
+        """
         paths = [self.path / name for name in self._names()]
         for folder in {
             self.path,
@@ -108,10 +110,13 @@ class SiteFolder:
         return [self.path / name for name in files]
 
     def _manifest(self) -> dict[str, object]:
+        """Return the content of the manifest: `files` and `digest`; empty if there is none."""
         return read_json(self.path / MANIFEST)
 
     def _names(self) -> list[str]:
-        """Return the files of the earlier site."""
+        """Return the names of the files of the earlier site, relative to its folder; names that
+        lead out of it are left out.
+        """
         names = self._manifest().get("files")
         return [
             name
@@ -164,6 +169,7 @@ class SiteFolder:
 
 
 def _write(content: str | Path, path: Path) -> None:
+    """Write a text to a path, or copy a file to it."""
     if isinstance(content, Path):
         shutil.copyfile(content, path)
     else:

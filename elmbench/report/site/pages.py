@@ -74,7 +74,8 @@ def _compute(paper: str, make: Callable[[], dict[str, str]]) -> dict[str, str]:
 def site_files(
     papers: Sequence[PaperResults], recall: Recall = _compute, watch: Watch = iter
 ) -> dict[str, str | Path]:
-    """Return the pages, style and data of the site: texts, and paths of files to be copied.
+    """Return the files of the site by address: texts of pages, style and data, and paths of files
+    to be copied.
 
     `watch` yields the tables that it is given, one after the other.
     """
@@ -99,7 +100,9 @@ def site_files(
 def _texts_of_paper(
     paper: PaperResults, papers: Sequence[PaperResults], watch: Watch
 ) -> dict[str, str]:
-    """Return the pages of a paper and of its tables, and their data as CSV."""
+    """Return the texts of the pages of a paper and of its tables, and of their data as CSV, by
+    address.
+    """
     texts = dict(_paper_pages(paper, papers, watch))
     for results in paper.results:
         texts[address(results, "published-values.csv")] = csv(results.published_values)
@@ -115,7 +118,7 @@ def _texts_of_paper(
 def _overview_pages(
     papers: Sequence[PaperResults], watch: Watch
 ) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each page on all papers."""
+    """Yield the name and the text of each page on all papers; judge all tables first."""
     for table in _watched([table for paper in papers for table in paper.tables], watch):
         table.judge()
     total = sum((Counter(paper.verdicts) for paper in papers), Counter[str]())
@@ -150,7 +153,7 @@ def _datasets_of(papers: Iterable[PaperResults]) -> list[DatasetSpec]:
 
 
 def _watched(tables: Sequence[TableResults], watch: Watch) -> Iterator[TableResults]:
-    """Yield the results of tables, and watch their files."""
+    """Yield the results of tables while `watch` goes through their files, to show progress."""
     files = watch([table.file for table in tables])
     for _, table in zip(files, tables, strict=True):
         yield table
@@ -172,7 +175,10 @@ def _paper_pages(
 def _page(
     name: str, template: str, papers: Sequence[PaperResults], **content: Any
 ) -> tuple[str, str]:
-    """Return the name and the text of a page; each page has links to all papers and topics."""
+    """Return the name and the text of a page; each page has links to all papers and topics.
+
+    `template`: the name of its template. `content`: the further variables of the template.
+    """
     paper_links = [(paper.page, paper.paper) for paper in papers]
     text = (
         environment()
@@ -233,7 +239,10 @@ def claims_table(paper: PaperResults) -> pd.DataFrame:
 
 
 def gains_table(tables: Sequence[TableResults]) -> pd.DataFrame:
-    """Return the optimism of each model on each data set."""
+    """Return a line for each model on each data set of tables that have optimism, as texts.
+
+    The columns are table, data set, model, measure, oracle, nested, optimism, from, to and folds.
+    """
     frames = []
     for resolved, gains in (
         (table.results[0].resolved, table.results[0].default_optimism)
@@ -267,7 +276,9 @@ def gains_table(tables: Sequence[TableResults]) -> pd.DataFrame:
 def datasets_table(
     papers: Sequence[PaperResults], datasets: Iterable[DatasetSpec]
 ) -> pd.DataFrame:
-    """Return a line for each data set, with the tables that use it."""
+    """Return a line for each data set: name, title, task, rows, columns, the tables that use it (a
+    text), licence and citation.
+    """
     rows = [
         {"name": spec.name, "title": spec.title, "task": spec.task}
         | {"rows": spec.shape.instances, "columns": spec.shape.features}
@@ -301,13 +312,15 @@ def _tables_with(dataset: str, papers: Sequence[PaperResults]) -> str:
 
 
 def address(results: Results, name: str) -> str:
-    """Return the address of a file of a table under one profile, below the site's folder."""
+    """Return the address of a file of a table under one profile, relative to the site's folder."""
     return f"data/{results.resolved.file.id.replace('/', '-')}-{results.resolved.profile}-{name}"
 
 
 def sections_of(results: Results, *, include_extra: bool) -> Iterator[dict[str, Any]]:
-    """Yield the content of each section that has grids.
+    """Yield the content of each section that has grids, as a dict for the template.
 
+    Its keys are `heading`, `intervals` (see `interval_texts`), `short` (profile, selection and
+    readings), `grids`, `extra` (further grids) and `beside` (the names of their measures).
     `include_extra`: the first section also has the grids of measures that the paper does not print.
     """
     for section in results.table.sections:
@@ -349,7 +362,7 @@ def sections_of(results: Results, *, include_extra: bool) -> Iterator[dict[str, 
 
 
 def measures_of(results: Results) -> list[list[str]]:
-    """Return the lines of the table of measures, one for each metric."""
+    """Return the lines of the table of measures, one for each metric (see `measure_texts`)."""
     return [measure_texts(verdict) for verdict in results.verdicts]
 
 

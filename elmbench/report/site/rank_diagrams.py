@@ -23,12 +23,14 @@ _OVERHANG = 3
 
 @dataclass(frozen=True)
 class Name:
-    """The name of a model, the anchor of its text, and its line from the axis."""
+    """The name of a model with its rank, and its line from the axis."""
 
     text: str
+    #: The end of the text at `x`, as in SVG: "start" or "end".
     anchor: str
     x: float
     y: float
+    #: The points of the line, as in SVG: "X,Y X,Y X,Y".
     points: str
 
 

@@ -40,7 +40,10 @@ class Share:
 
 
 def shares_of(counts: Mapping[str, int]) -> list[Share]:
-    """Return the parts of the bar of some verdicts, in the order of the verdicts."""
+    """Return the parts of a bar, in the order of `ALL_SIGNS`; verdicts without values have none.
+
+    `counts`: the number of published values with each verdict of `ALL_SIGNS`.
+    """
     total = sum(counts[verdict] for verdict in ALL_SIGNS)
     return [
         Share(verdict, sign, counts[verdict], 100 * counts[verdict] / total)
@@ -55,7 +58,7 @@ def n_compared(counts: Mapping[str, int]) -> int:
 
 
 def short_name(paper: Paper) -> str:
-    """Return the short name of a paper."""
+    """Return the short name of a paper: its key in capitals."""
     return paper.key.upper()
 
 
@@ -68,7 +71,9 @@ def authors_of(paper: Paper) -> str:
 
 
 def measure_cells(verdict: TableVerdict) -> list[dict[str, str]]:
-    """Return the cells of a table's three measures: state, sign, text and exceptions."""
+    """Return a dict for each of the measures values, order and differences: `measure` (its name),
+    `state`, `sign`, `text` and `exceptions` (a text).
+    """
     values = verdict.values
     texts = {
         "values": f"{distance_text(verdict)}, {values.within} of {values.n}",
@@ -88,7 +93,11 @@ def measure_cells(verdict: TableVerdict) -> list[dict[str, str]]:
 
 
 def claim_state(parts: Sequence[ClaimOutcome]) -> str:
-    """Return the state of a claim whose colour it has: that of its statements, if they agree."""
+    """Return the state of a claim, whose colour it gets: the verdict of its statements if they
+    agree.
+
+    "holds in part" if some hold and others do not; else "undecided", or "nothing to compare".
+    """
     verdicts = {part.verdict for part in parts}
     decided = verdicts & {"holds", "does not hold"}
     if len(decided) > 1:
@@ -99,7 +108,7 @@ def claim_state(parts: Sequence[ClaimOutcome]) -> str:
 
 
 def tables_without_verdict(paper: PaperResults) -> Iterator[tuple[str, str]]:
-    """Yield the links of the tables that have results, but no verdict."""
+    """Yield the link (address, label) of each table that has results, but no verdict."""
     judged = {table.file.id for table, _ in paper.main_verdicts}
     return (table.link for table in paper.run if table.file.id not in judged)
 
@@ -107,18 +116,20 @@ def tables_without_verdict(paper: PaperResults) -> Iterator[tuple[str, str]]:
 def interval_texts(
     results: Results, section: Section
 ) -> dict[tuple[str, str, str], str]:
-    """Return the 95 % interval of each value of a section, by data set, model and column."""
+    """Return the 95 % intervals of a section as texts, such as "0.91 to 0.93", by data set, model
+    and column of the measure.
+    """
     reading = ";".join(map(str, section.readings))
     return results.interval_texts.get((reading, section.select), {})
 
 
 def interval_text(entry: Entry, intervals: Mapping[tuple[str, str, str], str]) -> str:
-    """Return the interval of an entry; empty without one."""
+    """Return the interval of an entry among those of `interval_texts`; empty without one."""
     return intervals.get((entry.dataset, entry.model, entry.measure.column), "")
 
 
 def with_powers(text: str) -> Markup:
-    """Return a text with raised exponents in place of carets."""
+    """Return a text as HTML, escaped, with raised exponents in place of carets and numbers."""
     return Markup(_POWER.sub(_raised, str(escape(text))))
 
 

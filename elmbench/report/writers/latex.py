@@ -89,6 +89,7 @@ def latex(
 
     With the experiment (`resolved`), a section with published values has the shape of the paper's
     table: a table for each measure, the published values below ours, the best of a row in bold.
+    `commands`, `picture`: not used; all formats have the same parameters.
     """
     blocks: list[str] = []
     for i, section in enumerate(table.sections):
@@ -105,7 +106,10 @@ def latex(
 def _grids_of(
     section: Section, resolved: "Resolved | None", *, first: bool
 ) -> "list[TableGrid]":
-    """Return the grids of a section with published values."""
+    """Return the grids of a section (see `grids_to_show`); none without the experiment.
+
+    `first`: True for the first section of the table.
+    """
     if resolved is None:
         return []
     from elmbench.report.writers.text import grids_to_show
@@ -114,7 +118,9 @@ def _grids_of(
 
 
 def _lines_block(table: ResultTable, section: Section) -> str:
-    """Return the lines of a section as tables."""
+    """Return the lines of a section as LaTeX tables of at most `_MOST_COLUMNS` columns, each with
+    the first `_LABELS` ones.
+    """
     columns = table.columns_of(section, narrow=True)
     rows = table.texts(section, columns)
     caption = _caption(table.title, section.heading)
@@ -134,7 +140,7 @@ def _lines_block(table: ResultTable, section: Section) -> str:
 
 
 def _grid_block(table: ResultTable, section: Section, grid: "TableGrid") -> str:
-    """Return a grid as tables; the published values are below ours."""
+    """Return a grid as LaTeX tables; the published values are below ours."""
     verdicts = dict.fromkeys(entry.verdict for entry in grid.entries)
     signs = ", ".join(f"${_SIGNS[name]}$ {name}" for name in verdicts if name in _SIGNS)
     caption = _caption(table.title, words_for(grid.heading), section.heading)
@@ -153,7 +159,7 @@ def _groups(items: Sequence[_Item], size: int) -> Iterator[Sequence[_Item]]:
 
 
 def _caption(*parts: str) -> str:
-    """Return the sentences of a caption, without the last full stop."""
+    """Return parts as the escaped sentences of a caption, without the last full stop."""
     sentences = []
     for part in parts:
         is_symbol = len(part) < 2
@@ -170,9 +176,10 @@ def _tables(
     *,
     is_continued: bool = False,
 ) -> Iterator[str]:
-    """Yield a table, and its continuations of the rows that do not fit on the page.
+    """Yield a table, and its continuations with the rows that do not fit on the page, as LaTeX.
 
-    `lines`: the rows, those together that no page break may separate. `is_continued`: True if the
+    `caption`, `header`: escaped. `alignment`: of the columns, such as "lcc". `lines`: groups of
+    rows that no page break may separate. `is_continued`: True if the
     first table too is a continuation.
     """
     height = max(map(len, lines), default=1)
@@ -197,7 +204,9 @@ def _tables(
 
 
 def _grid_rows(grid: "TableGrid") -> Iterator[list[str]]:
-    """Yield a row of our values with, if there are any, one of the published values."""
+    """Yield for each row of a grid a list of LaTeX rows: that of our values and, if there are any,
+    that of the published values.
+    """
     for name, entries in grid.rows:
         ours = [_our_text(entry) for entry in entries]
         published = [_published_text(entry) for entry in entries]
@@ -208,19 +217,22 @@ def _grid_rows(grid: "TableGrid") -> Iterator[list[str]]:
 
 
 def _row(cells: Sequence[str]) -> str:
+    """Return a row of a LaTeX table from its escaped cells."""
     return rf"{' & '.join(cells)} \\"
 
 
 def _our_text(entry: Entry | None) -> str:
-    """Return our value, in bold if it is the best of its row."""
+    """Return our value as LaTeX, in bold if it is the best of its row; "-" if we have none, empty
+    without an entry.
+    """
     if entry is None:
         return ""
     return _bold(tex(entry.shown or "-"), is_best=entry.best)
 
 
 def _published_text(entry: Entry | None) -> str:
-    """Return the published value, in bold if it is the best of its row, with the sign of the
-    verdict.
+    """Return the published value as LaTeX, in bold if it is the best of its row, with the sign of
+    the verdict; empty if there is none.
     """
     if entry is None or not entry.published_text:
         return ""

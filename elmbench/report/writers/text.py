@@ -63,7 +63,7 @@ def table_text(
     width: int = WIDTH,
     hidden: Collection[str] = (),
 ) -> RenderableType:
-    """Return a table of results with its notes.
+    """Return a table of results with its notes, as rich prints it.
 
     Published values have the layout of the paper, data sets by models. The paper's row, with the
     signs of the verdicts, is below ours; the best value of each row is marked. Other values have
@@ -112,10 +112,11 @@ def lines_text(
     right: Sequence[str] = (),
     whole: Sequence[str] = (),
 ) -> RichTable:
-    """Return a table of text without vertical lines.
+    """Return a table of rich without vertical lines; cells that are not `Text` are converted.
 
-    `right`: the headings of the columns that are aligned to the right. `whole`: those of columns
-    whose words are never broken.
+    `headings`: a table with only empty headings has no line of headings. `right`: the headings of
+    the columns that are aligned to the right. `whole`: those of columns whose words are never
+    broken.
     """
     header = any(headings)
     table = RichTable(
@@ -140,8 +141,8 @@ def lines_text(
 def blocks(
     headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int, n_names: int = 1
 ) -> Iterator[RichTable]:
-    """Yield a table of text in blocks of columns that fit the width; each begins with the first
-    `n_names` columns.
+    """Yield a table in blocks of columns, each a table that fits `width` characters and begins with
+    the first `n_names` columns.
     """
     columns = [list(map(str, column)) for column in zip(headings, *rows, strict=True)]
     widths = [_text_width(column) for column in columns]
@@ -174,8 +175,10 @@ def _text_width(texts: Iterable[str]) -> int:
 def _side_by_side(
     units: Sequence[Sequence[T]], width_of: Callable[[T], int], space: int
 ) -> list[list[T]]:
-    """Return columns in groups that each fit into the space; the columns of a unit stay
-    together.
+    """Return columns in groups that each fit into `space` characters, in their order.
+
+    `units`: lists of columns that stay together, even if one is wider. `width_of`: returns the
+    width of a column in characters.
     """
     groups: list[list[T]] = [[]]
     for unit in units:
@@ -191,8 +194,8 @@ def _side_by_side(
 def section_text(
     table: ResultTable, section: Section, width: int = WIDTH
 ) -> Iterator[RenderableType]:
-    """Yield the lines of a section in blocks of columns; the name of a data set is on a line above
-    its models.
+    """Yield the lines of a section as tables of columns that fit `width` characters, with an empty
+    text between two; the name of a data set is on a line above its models.
     """
     # A column of data sets would leave too little space for the values.
     first, *rest = (
@@ -220,12 +223,16 @@ def section_text(
 
 
 def _heading_of(column: Column) -> str:
-    """Return the heading of a column in a terminal."""
+    """Return the brief heading of a column if it has one, else its heading."""
     return column.brief or column.heading
 
 
 def _text_of(line: Line, column: Column) -> str:
-    """Return the text of a line in a column, without its deviation in a brief column."""
+    """Return the text of a line in a column.
+
+    In a column with a brief heading, it has no deviation, and a number of `_MOST_DIGITS` digits or
+    more has no decimals.
+    """
     text = line.get(column.name, "")
     if not column.brief:
         return text
@@ -258,8 +265,10 @@ def _units_of(columns: Sequence[Column]) -> list[list[Column]]:
 def _section_rows(
     section: Section, first: Column, columns: Sequence[Column]
 ) -> Iterator[list[Text]]:
-    """Yield the rows of a section in some columns; the name of a data set is a row above its
-    models. Lines that are empty in these columns are left out.
+    """Yield the rows of a section: the text of the column `first`, then those of `columns`.
+
+    The name of a data set is a row above its models. Lines that are empty in `columns` are left
+    out.
     """
     colours = _colours_of(section)
     previous = ""
@@ -278,7 +287,7 @@ def _section_rows(
 
 
 def _colours_of(section: Section) -> dict[str, str]:
-    """Return the colours of the endings and of the verdicts of a section, by their texts."""
+    """Return the style in rich of each text that is an ending or a verdict of a section."""
     colours = dict(_COLOURS)
     for entry in section.entries:
         if entry.verdict in _COLOURS:
@@ -289,8 +298,10 @@ def _colours_of(section: Section) -> dict[str, str]:
 def grids_to_show(
     section: Section, resolved: Resolved, *, first: bool
 ) -> list[TableGrid]:
-    """Return the grids with published values or added metrics, and the times of the fits in the
-    first section.
+    """Return the grids of a section that a table shows; none if none has published values.
+
+    They are those with published values or added metrics. The first section (`first`) also has the
+    times of the fits; the others leave out grids of measures without verdicts, unless all are.
     """
     from elmbench.report.build_table import grids_of
     from elmbench.specs.measures import UNJUDGED
@@ -355,7 +366,10 @@ def _grid_text(grid: TableGrid, width: int) -> Iterator[RenderableType]:
 
 
 def _grid_blocks(grid: TableGrid, space: int, *, deviations: bool) -> _GridBlocks:
-    """Return the texts of a grid with or without deviations, and the columns of its blocks."""
+    """Return the texts of a grid, and its columns in groups that fit into `space` characters.
+
+    `deviations`: keep the ± part of values.
+    """
     lines: list[tuple[Text, list[Text]]] = []
     for name, entries in grid.rows:
         ours = [_our_text(entry, deviations) for entry in entries]
@@ -378,7 +392,9 @@ def _grid_blocks(grid: TableGrid, space: int, *, deviations: bool) -> _GridBlock
 
 
 def _our_text(entry: Entry | None, deviations: bool) -> Text:
-    """Return our value, marked if it is the best of its row."""
+    """Return our value, with a star if it is the best of its row; "-" if we have none, empty
+    without an entry. `deviations`: keep the ± part.
+    """
     if entry is None:
         return Text("")
     text = _short(entry.shown or "-", deviations)
@@ -386,8 +402,8 @@ def _our_text(entry: Entry | None, deviations: bool) -> Text:
 
 
 def _published_text(entry: Entry | None, deviations: bool) -> Text:
-    """Return the published value with the sign of its verdict, marked if it is the best of its
-    row.
+    """Return the published value with the sign of its verdict, and with a star if it is the best of
+    its row; empty without an entry. `deviations`: keep the ± part.
     """
     if entry is None:
         return Text("")
@@ -400,8 +416,8 @@ def _published_text(entry: Entry | None, deviations: bool) -> Text:
 
 
 def _short(text: str, deviations: bool) -> str:
-    """Return a value without the spaces around ±, and without its deviation unless that is
-    shown.
+    """Return a value such as "0.9±0.1" without the spaces around ±; without `deviations`, only its
+    mean. A remark after it stays.
     """
     mean, _, rest = text.partition(" ± ")
     if not rest:
