@@ -41,11 +41,11 @@ def build_table(
     resolved: Resolved,
     committed: Collection[Key] = (),
 ) -> ResultTable:
-    """Return the table of the lines of a summary, the default readings and the table's first
-    selection first.
+    """Return the table of the lines of a summary: a section for each reading and selection, in the
+    order of the lines, and notes.
 
-    `committed`: the groups of cells whose values are of the committed results, in a table that has
-    values of the user's too.
+    `cells`, `optimism`: the frames of `cells.csv` and `optimism.csv`. `committed`: the groups of
+    cells whose values are of the committed results, in a table that has values of the user's too.
     """
     kind = kind_of_table(resolved)
     columns = kind.columns(list(dict.fromkeys(cells["dataset"])))
@@ -141,8 +141,8 @@ def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
 
 
 def _columns_with_our_parameters(resolved: Resolved) -> list[str]:
-    """Return the columns whose parameters replace the paper's, with the data sets if they differ in
-    this.
+    """Return the columns that have parameters of our own in place of the paper's, such as "SVM", or
+    "SVM on heart" if only some data sets have them.
     """
     names: list[str] = []
     for column in resolved.spec.models:
@@ -183,7 +183,11 @@ class _Sections:
     def section(
         self, reading: str, select: str, lines: Sequence[SummaryLine]
     ) -> Section:
-        """Return the section of one selection under one choice of readings."""
+        """Return the section of one selection under one choice of readings.
+
+        `reading`: as in `cells.csv`, "id=value;id=value"; empty for the default ones. `lines`:
+        those of the section.
+        """
         entries = tuple(self._entries(reading, select, lines))
         return Section(
             explanation=self._explanation(select),
@@ -235,8 +239,8 @@ class _Sections:
             )
 
     def _optimism_under(self, reading: str, select: str) -> dict[Any, float]:
-        """Return the optimism of each model on each data set, which the section of the oracle
-        shows.
+        """Return the optimism by (data set, model) under a reading for the section of the oracle;
+        empty for other selections.
         """
         if select != "oracle" or self._optimism.empty:
             return {}
@@ -271,8 +275,8 @@ class _Sections:
         return self._timeout_text(line) if status == "timeout" else ending_text(status)
 
     def _timeout_text(self, line: SummaryLine) -> str:
-        """Return the limit that the searches or fits of a line have reached; "timeout" if it is not
-        known.
+        """Return the limit that the searches or fits of a line have reached, such as "> 600 s" or
+        "search > 600 s"; "timeout" if it is not known.
         """
         names = [*GROUP, "status"]
         values = [*line.group, line.ended]
@@ -295,8 +299,8 @@ class _Sections:
 
 
 def _best_of_rows(lines: Sequence[SummaryLine], resolved: Resolved) -> list[list[bool]]:
-    """Return, for each line of a summary, whether our mean and whether the published value is the
-    best of the models on the data set; False for times and sizes.
+    """Return a pair for each line of a summary: True if our mean, and True if the published value,
+    is the best of two models or more on the data set; False for times and sizes.
     """
     scorers = {*resolved.spec.protocol.all_metrics} - {*MEASURES}
     values = []
@@ -340,8 +344,8 @@ def _compared_numbers(line: SummaryLine) -> tuple[float, float]:
 
 
 def _common_params(cells: pd.DataFrame) -> dict[Any, str]:
-    """Return the hyperparameters that most folds choose, by data set and model, and their share
-    unless all do.
+    """Return the most common hyperparameters of the folds by (data set, model), as texts such as
+    "C=1 gamma=2 (3 of 5)"; the count is left out if all folds have them.
     """
     is_complete = cells["status"] == COMPLETE
     groups = cells[is_complete].groupby(["dataset", "model"])
@@ -349,8 +353,9 @@ def _common_params(cells: pd.DataFrame) -> dict[Any, str]:
 
 
 def _most_common_params(choices: "pd.Series[str]") -> str:
-    """Return the most common hyperparameters of some folds, and their share unless all have
-    them.
+    """Return the most common hyperparameters of some folds as text (see `_common_params`).
+
+    `choices`: the hyperparameters of each fold as JSON.
     """
     ((most_common, count),) = Counter(choices).most_common(1)
     params = json.loads(most_common)
@@ -404,7 +409,10 @@ class _Shape(NamedTuple):
 
 
 def grids_of(section: Section, resolved: Resolved) -> list[TableGrid]:
-    """Return the values of a section as grids, those with published values first."""
+    """Return the values of a section as grids, those with published values first.
+
+    Entries without a value of ours and a published one are left out.
+    """
     entries = [
         entry for entry in section.entries if entry.shown or entry.published is not None
     ]
@@ -455,7 +463,7 @@ def _shape_of(entries: Sequence[Entry], resolved: Resolved) -> _Shape:
 
 
 def _grid(entries: Sequence[Entry], shape: _Shape, resolved: Resolved) -> TableGrid:
-    """Return a grid of entries."""
+    """Return the grid of entries; rows and columns have the order of their first entries."""
     entry_of = {
         (_name(entry, shape.rows), _name(entry, shape.columns)): entry
         for entry in entries
@@ -485,7 +493,7 @@ def _grid(entries: Sequence[Entry], shape: _Shape, resolved: Resolved) -> TableG
 
 
 def _name(entry: Entry, axis: str) -> str:
-    """Return the name of the row, the column or the grid of an entry."""
+    """Return the name of an entry on an axis of `_Shape`: of its row, its column or its grid."""
     if axis == "dataset":
         return entry.dataset
     if axis == "model":
@@ -498,7 +506,7 @@ def _name(entry: Entry, axis: str) -> str:
 
 
 def _spell(axis: str, name: str, resolved: Resolved) -> str:
-    """Return the heading for a label on an axis of a grid."""
+    """Return the heading for a name on an axis of a grid: data sets as the paper spells them."""
     if axis != "dataset":
         return name
     return "all data sets" if name == ALL else resolved.spelling(name)

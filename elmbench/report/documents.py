@@ -23,9 +23,10 @@ _CODE = r"^(?P<fence>`{3,}|~{3,}).*?^(?P=fence)[`~]*$"
 
 
 def fill_document(text: str, blocks: ResultBlocks, command: str = COMMAND) -> str:
-    """Return a document with the blocks that name a command made from results.
+    """Return the text of a document with its blocks rewritten from results.
 
-    Raises ElmbenchError for a block without an end, an unknown name, or words that do not fit.
+    `command`: only blocks that begin with it are rewritten. Raises ElmbenchError for a block
+    without an end, an unknown name, or words that do not fit.
     """
     opening = rf"^<!-- {re.escape(command)}: (?P<words>.+?) -->$"
     block = rf"{opening}.*?^{_END}$"
@@ -49,6 +50,7 @@ def fill_document(text: str, blocks: ResultBlocks, command: str = COMMAND) -> st
 
 
 def _no_end(words: str) -> ElmbenchError:
+    """Return the error for a block without an end; `words` are its name and arguments."""
     return ElmbenchError(
         f"the block {words!r} has no end",
         expected=f"a line {_END} after it",
@@ -57,7 +59,11 @@ def _no_end(words: str) -> ElmbenchError:
 
 
 def _content_of(words: str, blocks: ResultBlocks) -> str:
-    """Return the content of a block from its name and the words after it."""
+    """Return the content of a block.
+
+    `words`: its name, a method of `blocks`, and arguments, such as "table miller/table1 metric=r2".
+    Raises ElmbenchError for an unknown name or arguments that do not fit.
+    """
     name, *arguments = words.split()
     if name not in blocks.names:
         raise ElmbenchError(
@@ -113,6 +119,7 @@ def update_documents(
 
 
 def _read(path: Path) -> str:
+    """Return the text of a document; raise ElmbenchError if it cannot be read."""
     return read_text(
         path, expected="a Markdown file in UTF-8", next_step="correct its name"
     )

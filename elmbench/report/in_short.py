@@ -1,4 +1,4 @@
-"""Whether a paper holds, in the sentences of its file, with numbers from the results."""
+"""The sentences of a paper's file that say whether it holds, with numbers from the results."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
@@ -29,10 +29,12 @@ class TableWithResults(Protocol):
     """A table and its results under each profile."""
 
     @property
-    def compared_values(self) -> list[ComparedValue]: ...
+    def compared_values(self) -> list[ComparedValue]:
+        """The published values that are compared with our runs."""
 
     @property
-    def results(self) -> tuple[Results, ...]: ...
+    def results(self) -> tuple[Results, ...]:
+        """The results under each profile, the most faithful one first."""
 
 
 def in_short(
@@ -71,9 +73,9 @@ def _render(
 def _measure_texts(
     pooled: PooledMeasures, tables: Mapping[str, TableWithResults]
 ) -> MeasureTexts | None:
-    """Return the measures of some tables; None if nothing is compared."""
+    """Return the measures of the pooled values of some tables; None if nothing is compared."""
     by_table = [
-        [value for value in tables[id].compared_values if _counts(value, pooled)]
+        [value for value in tables[id].compared_values if _is_pooled(value, pooled)]
         for id in pooled.tables
     ]
     rows = [row for compared in by_table for row in rows_of(compared)]
@@ -96,8 +98,10 @@ def _measure_texts(
     )
 
 
-def _counts(value: ComparedValue, pooled: PooledMeasures) -> bool:
-    """Return True if a value is one of the pooled ones."""
+def _is_pooled(value: ComparedValue, pooled: PooledMeasures) -> bool:
+    """Return True if a value has the pooled metric, and a pooled model and data set if these are
+    named.
+    """
     return (
         _is_of(value, pooled.metric)
         and (not pooled.models or value.model in pooled.models)
@@ -120,14 +124,14 @@ def _each_once(by_table: Iterable[list[ComparedValue]]) -> Iterator[ComparedValu
 
 
 def _largest(rows: list[Row]) -> float:
-    """Return the largest distance, of a relative metric as a share of the print."""
+    """Return the largest of the distances of rows (see `_distances`)."""
     distances = [_distances(row) for row in rows]
     return float(max(of_row.max() for of_row in distances))
 
 
 def _distances(row: Row) -> Array:
-    """Return the distances of the means from the published values of a row; those of a relative
-    metric are shares of the published values.
+    """Return abs(ours - published) for each value of a row; for a relative metric, divided by
+    abs(published).
     """
     distances = np.abs(row.means - row.published)
     if row.unit.is_relative:
@@ -136,11 +140,12 @@ def _distances(row: Row) -> Array:
 
 
 def _is_of(value: ComparedValue, metric: str) -> bool:
+    """Return True for a value of a metric."""
     return value.measure.metric == metric
 
 
 def _value_texts(quoted: QuotedValue, table: TableWithResults) -> ValueTexts | None:
-    """Return a value; None if it has not been run."""
+    """Return our mean and the published value as texts; None if the value has not been run."""
     value = next(_values_of(quoted, table), None)
     if value is None:
         return None
@@ -150,7 +155,9 @@ def _value_texts(quoted: QuotedValue, table: TableWithResults) -> ValueTexts | N
 
 
 def _values_of(quoted: QuotedValue, table: TableWithResults) -> Iterator[ComparedValue]:
-    """Yield the value under each profile and selection, the one that counts first."""
+    """Yield the quoted value under each profile and selection that has it, the one that counts
+    first. With a reading, it is measured under this reading.
+    """
     if not quoted.reading:
         for value in table.compared_values:
             is_of_cell = (value.dataset, value.model) == (quoted.dataset, quoted.model)

@@ -38,7 +38,11 @@ def table_notes(
     datasets: set[str],
     resolved: Resolved,
 ) -> Iterator[Note]:
-    """Yield the notes of a table that shows these data sets."""
+    """Yield the notes of a table that shows these data sets.
+
+    `cells`, `gains`: the frames of `cells.csv` and `optimism.csv`. `claims`: the outcomes of the
+    claims about the table.
+    """
     yield from (
         Note("data", f"{dataset}: {remarks}")
         for dataset, remarks in remarks_of(cells).items()
@@ -99,7 +103,7 @@ def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
 
 
 def remarks_of(cells: pd.DataFrame) -> dict[str, str]:
-    """Return the remarks on the data, by data set."""
+    """Return the remarks on each data set that has any, separated by "; "."""
     if REMARKS not in cells.columns:
         return {}
     lines = cells.loc[cells[REMARKS].notna(), ["dataset", REMARKS]].drop_duplicates()
@@ -112,8 +116,9 @@ def remarks_of(cells: pd.DataFrame) -> dict[str, str]:
 def optimism_notes(default: pd.DataFrame) -> Iterator[Note]:
     """Yield the mean optimism of each model over the data sets, if there is any.
 
-    The mean of all models has an interval of 95 % if there are three data sets or more. Data sets
-    are independent, so the paired t-test needs no correction.
+    `default`: the lines of `optimism.csv` under the default readings. The mean of all models has an
+    interval of 95 % if there are three data sets or more. Data sets are independent, so the paired
+    t-test needs no correction.
     """
     if not len(default):
         return

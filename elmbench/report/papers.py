@@ -76,14 +76,16 @@ class TableResults:
 
     @property
     def link(self) -> tuple[str, str]:
-        """The address of the table's page, and its label; all pages are in one folder, so a link is
-        a bare name.
+        """The address of the table's page, a bare name since all pages are in one folder, and the
+        table's label.
         """
         return f"{self.file.id.replace('/', '-')}.html", self.file.spec.label
 
     @property
     def has_gains(self) -> bool:
-        """True if both selections were run under the default readings."""
+        """True if the table shows optimism and both nested and oracle selection were run under the
+        default readings.
+        """
         first = self.results[0]
         # A table of times has the cells of a table of metrics.
         return len(first.default_optimism) > 0 and any(
@@ -118,8 +120,8 @@ class TableResults:
 
     @cached_property
     def missing_runs(self) -> pd.DataFrame:
-        """The models that have too few runs for an interval, with the runs and minutes that they
-        lack.
+        """The models that have too few runs for an interval, with the columns of the function
+        `missing_runs`.
         """
         profile = self.published_values["profile"]
         lacking = [
@@ -159,9 +161,7 @@ class TableResults:
         return judge_table(self.compared_values, first.resolved)
 
     def judge(self) -> None:
-        """Compute the verdicts and the outcomes of claims, which are kept: a progress bar counts
-        the tables that are judged.
-        """
+        """Compute and keep the verdicts and the outcomes of claims, so that later uses are fast."""
         _ = self.table_verdicts, self.counts
         for results in self.results:
             _ = results.claim_outcomes
@@ -201,6 +201,9 @@ class TableResults:
             return dataset in datasets and is_of_model
 
         def is_judged(published: PublishedValue) -> bool:
+            """Return True if a value gets a verdict: it is cited, or a number of a judged
+            metric.
+            """
             if published.cited:
                 return True
             metric, _, _ = published.metric.partition("@")
@@ -273,12 +276,14 @@ class PaperResults:
         return f"readings-{self.paper.key}.html"
 
     def link(self, id: str) -> tuple[str, str]:
-        """Return the address of a table's page and its label, by its id."""
+        """Return the address of a table's page and the table's label; `id` is one of the tables."""
         return next(table.link for table in self.tables if table.file.id == id)
 
     @property
     def findings(self) -> list[tuple[PaperFinding, list[tuple[str, str]]]]:
-        """The findings whose tables have results, with the links to their pages."""
+        """The findings whose tables all have results, each with the links (address, label) of these
+        tables.
+        """
         links = {table.file.id: table.link for table in self.run}
         return [
             (finding, [links[id] for id in finding.tables])
@@ -364,8 +369,8 @@ class PaperResults:
 
     @cached_property
     def in_short(self) -> list[str]:
-        """Whether the paper holds, in the sentences of its file; none if their tables have not
-        been run.
+        """The sentences of the paper's file that say whether it holds; those whose values have not
+        been run are left out.
         """
         tables = {table.file.id: table for table in self.run}
         return in_short(self.paper.in_short, tables)
@@ -445,6 +450,7 @@ class PaperResults:
         """The main claims of the paper that were tested."""
 
         def parts_of(main: MainClaim) -> list[ClaimOutcome]:
+            """Return the outcomes of the claims about tables that test a main claim."""
             pairs = (
                 (outcome, words)
                 for table, words in main.tested_by.items()
@@ -471,7 +477,9 @@ class PaperResults:
 def read_paper_results(
     files: Iterable[ExperimentFile], dirs: ResultsDirs
 ) -> list[PaperResults]:
-    """Return the results of tables under each profile that they were run with, by paper."""
+    """Return the results of tables by paper, each under the profiles that it was run with (see
+    `without_ci`); tables without results are included.
+    """
     tables = []
     for file in files:
         profiles = [name for name in PROFILES if name in file.profiles]
@@ -491,8 +499,8 @@ def read_paper_table(
 def without_ci(profiles: Sequence[str]) -> list[str]:
     """Return the profiles that say something about the paper, the most faithful one first.
 
-    Profile ci shows on different or fewer data that the code still does the same; it counts if
-    there is no other one.
+    `profiles`: the least faithful one first. Profile ci shows on different or fewer data that the
+    code still does the same; it counts if there is no other one.
     """
     telling = [name for name in profiles if name != PROFILES[0]]
     return telling[::-1] or list(profiles)

@@ -100,7 +100,9 @@ class ResultBlocks:
         )
 
     def grid(self, folder: str = "") -> str:
-        """Return a line for each paper: its tables by verdict, its values and its order."""
+        """Return a Markdown table with a line for each paper: its tables by verdict, its values
+        within the margin and its pairs in the printed order.
+        """
         headings = list(_GRID_COLUMNS)
         if folder:
             headings.append("page")
@@ -151,8 +153,8 @@ class ResultBlocks:
         reading: str = "",
         dataset: str = "",
     ) -> str:
-        """Return a table under one reading as `elmbench table` prints it without notes; one metric
-        or data set if named.
+        """Return a table under one reading as fenced text, as `elmbench table` prints it, without
+        notes; only one metric or data set if named.
         """
         results = self.table_results(id, profile)
         if dataset:
@@ -330,7 +332,10 @@ def _find_paper(paper: str) -> str:
 
 
 def _find_section(results: Results, reading: str) -> Section:
-    """Return the first part of a table under one reading; raise ElmbenchError if it was not run."""
+    """Return the first section of a table under one reading; raise ElmbenchError if it was not run.
+
+    `reading`: "id=value", several separated by ";"; empty for the default readings.
+    """
     sections: dict[str, Section] = {}
     for section in results.table.sections:
         # A part for each selection has the same readings.
@@ -352,7 +357,9 @@ def _link(paper: PaperResults, folder: str, name: str) -> str:
 
 
 def _grid_cells(paper: PaperResults) -> list[str]:
-    """Return the verdicts on the tables of a paper, its values and its order."""
+    """Return three texts: the tables of a paper by verdict, the number of its values within the
+    margin, and of its pairs of models in the printed order.
+    """
     verdicts = [verdict for _, verdict in paper.main_verdicts]
     if not verdicts:
         reason = "no printed value at hand" if paper.results else "not run"
@@ -389,8 +396,8 @@ def _label_in_grid(label: str, verdict: TableVerdict) -> str:
 def _count_noticed(
     metric: str, values: list[ComparedValue]
 ) -> dict[str, tuple[int, int]]:
-    """Return the numbers of noticed and of tried distortions by kind, and of accepted and tried own
-    runs.
+    """Return the numbers (noticed, tried) of distortions by kind, and for "own runs" the numbers
+    (accepted, tried). `values`: of one table and metric.
     """
     counts = {
         one.kind: (one.noticed, one.n)
@@ -401,4 +408,5 @@ def _count_noticed(
 
 
 def _of(part: int, whole: int) -> str:
+    """Return "PART of WHOLE"; a dash if the whole is 0."""
     return f"{part} of {whole}" if whole else "–"

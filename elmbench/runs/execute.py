@@ -47,10 +47,12 @@ def execute(
     on_event: OnEvent = lambda event: None,
     executor: Executor | None = None,
 ) -> list[Results]:
-    """Compute missing results and write the tables; after Ctrl-C, with the results so far.
+    """Compute missing results, write the tables and return their results; after Ctrl-C, write the
+    results so far.
 
-    `executor`: a ready one, which the caller ends; by default, a new one. Raises WriteError if the
-    results folder cannot be written, and KeyboardInterrupt after the tables have been written.
+    `on_event`: receives the start and end of each task. `executor`: a ready one, which the caller
+    ends; by default, a new one. Raises WriteError if the results folder cannot be written, and
+    KeyboardInterrupt after the tables have been written.
     """
     _check_data(run)
     for resolved, plan in run.tables:
@@ -92,7 +94,7 @@ def _check_data(run: PreparedRun) -> None:
 
 
 def compute(run: PreparedRun, on_event: OnEvent, executor: Executor | None) -> None:
-    """Compute missing results and store them; no table is written. See `execute`."""
+    """Compute missing results, store them and close the store; write no table. See `execute`."""
     engine_run = Run(
         tasks=run.tasks,
         limits=run.limits,
@@ -108,16 +110,17 @@ def compute(run: PreparedRun, on_event: OnEvent, executor: Executor | None) -> N
 
 
 def _write(run: PreparedRun) -> list[Results]:
-    """Write the tables."""
+    """Write the tables and return their results."""
     # Concurrent runs take turns, so that the last one's tables contain the results of all.
     with run.store.writing_tables():
         return [_write_table(run, resolved, plan) for resolved, plan in run.tables]
 
 
 def _write_table(run: PreparedRun, resolved: Resolved, plan: Plan) -> Results:
-    """Write a table of a run: the cells of its plan, whatever other processes have requested since.
+    """Write the files of a table and return its results.
 
-    Unless the run is `whole`, the table also has the cells of earlier requests.
+    They hold the cells of `plan` and, unless the run is `whole`, those of all other requests for
+    the table in the store; the cells of the plan replace theirs.
     """
     store = run.store
     table = (resolved.profile, resolved.file.id)
@@ -138,7 +141,9 @@ def _write_table(run: PreparedRun, resolved: Resolved, plan: Plan) -> Results:
 
 
 def _command(run: PreparedRun, resolved: Resolved) -> str:
-    """Return the command that a table of a run names."""
+    """Return the command that a table of a run names: the given one, or else that of
+    `command_of`.
+    """
     return run.options.command or command_of(resolved, run.options)
 
 
@@ -176,7 +181,9 @@ def failures_of(run: PreparedRun) -> Failures:
 
 
 def command_of(resolved: Resolved, options: RunOptions) -> str:
-    """Return the command that computes these cells, without options that do not affect them."""
+    """Return the command `elmbench run ...` that computes the requested cells of a table, without
+    options that do not affect them.
+    """
     request = options.request
     arguments = {
         "-d": request.datasets,
@@ -213,8 +220,8 @@ def command_of(resolved: Resolved, options: RunOptions) -> str:
 
 
 def checked(function: Function) -> Function:
-    """Return a function that raises ElmbenchError for an argument that its annotation does not
-    allow.
+    """Decorate a function of the Python interface: an argument that its annotation does not allow
+    raises ElmbenchError, and messages name Python's arguments instead of options.
     """
     validated = validate_call(config=ConfigDict(arbitrary_types_allowed=True))(function)
 
@@ -247,7 +254,7 @@ def checked(function: Function) -> Function:
 
 
 def _plain_signature(function: Callable[..., Any]) -> inspect.Signature:
-    """Return the signature of a function without the bounds of its annotations."""
+    """Return the signature of a function with plain types: `Annotated` is removed."""
     signature = inspect.signature(function)
     types = get_type_hints(function)
     parameters = [

@@ -164,7 +164,9 @@ def _cells(store: Store) -> Iterator[tuple[tuple[str, str], Cell]]:
 
 
 def _records(store: Store) -> dict[str, dict[str, Any]]:
-    """Return the records that the cells of the tables depend on, by key."""
+    """Return the records of the results that the cells of all tables in a store depend on, by
+    key.
+    """
     return {
         record["key"]: record
         for record in needed_records((cell.key for _, cell in _cells(store)), store)
@@ -172,7 +174,9 @@ def _records(store: Store) -> dict[str, dict[str, Any]]:
 
 
 def _copy(source: Store, target: Store) -> int:
-    """Copy the results of a store to another one; return the number of new results."""
+    """Copy the results of a store, and the requests for its tables, to another one; return the
+    number of new results. A result that ended ok replaces one that did not.
+    """
     count = 0
     for key, record in _records(source).items():
         current = target.result(key)

@@ -24,7 +24,7 @@ _NEXT = (
 def missing_plugin(
     file: ExperimentFile, unknown_sources: Mapping[str, str]
 ) -> ElmbenchError | None:
-    """Return the error of a table that lacks a plug-in; None if it lacks none.
+    """Return the first error of a table that lacks a plug-in; None if it lacks none.
 
     `unknown_sources`: the unknown kinds of source of data sets, by name.
     """
@@ -32,7 +32,10 @@ def missing_plugin(
 
 
 def unknown_sources(content: Mapping[Any, Any]) -> dict[str, str]:
-    """Return the first unknown kind of source of each data set that has one, by name."""
+    """Return the first unknown kind of source of each data set that has one, by its name.
+
+    `content`: the content of a `datasets.yaml`, which may have any form.
+    """
     known = source_kinds()
     unknown: dict[str, str] = {}
     for name, entry in content.items():
@@ -115,4 +118,5 @@ def _errors_of_splits(
 def _error(
     kind: str, name: str, known: list[str], file: ExperimentFile
 ) -> ElmbenchError:
+    """Return the error for an unknown name, with the file of the table."""
     return unknown_name(kind, name, known, _NEXT).add_source(file.path)

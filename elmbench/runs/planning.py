@@ -16,7 +16,11 @@ from elmbench.tasks.planner import DatasetPlanner
 def make_plan(
     resolved: Resolved, request: RunRequest, data_dir: str | None = None
 ) -> Plan:
-    """Return the plan of one experiment on the data files of a folder."""
+    """Return the plan of one experiment: its requested cells and their tasks.
+
+    `data_dir`: the folder of the user's data files. Raises ElmbenchError if the requested models
+    have no cells.
+    """
     table = kind_of_table(resolved)
     plan = Plan()
     columns = _columns(resolved, request)
@@ -62,8 +66,8 @@ def _datasets(resolved: Resolved, request: RunRequest) -> list[DatasetSpec]:
 
 
 def _columns(resolved: Resolved, request: RunRequest) -> dict[str, ModelColumn]:
-    """Return the columns to fill: the columns of the table, and extra ones from the registry with
-    their default grids.
+    """Return the columns to fill by name: the requested ones of the table, by default all, and
+    requested models and baselines that it does not have, with the requested or default grids.
     """
     columns = resolved.spec.models
     extra_names: list[str] = []
@@ -99,7 +103,10 @@ def _matching(name: str, columns: Mapping[str, ModelColumn]) -> dict[str, ModelC
 
 
 def _unused_grid(name: str, is_in_table: bool, added: list[str]) -> ElmbenchError:
-    """Return the error for a grid of a model that is not added to the table."""
+    """Return the error for a grid of a model that is not added to the table.
+
+    `is_in_table`: True if it is a model of the table itself. `added`: the added models.
+    """
     kind = "a model" if is_in_table else "not an added model"
     if is_in_table:
         next_step = "leave the grid out: the table has it"

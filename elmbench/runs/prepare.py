@@ -95,7 +95,9 @@ class EntryCost:
     seconds: float | None = 0.0
 
     def add(self, fits: int, seconds: float | None) -> None:
-        """Add a remaining task."""
+        """Add a remaining task; `seconds` is None if its duration is unknown, and then the sum is
+        unknown, too.
+        """
         self.fits += fits
         if seconds is None or self.seconds is None:
             self.seconds = None
@@ -144,7 +146,7 @@ class PreparedRun:
         self._note_stored_durations()
 
     def _limits(self) -> dict[str, Limits]:
-        """Return the limits of all tasks by key."""
+        """Return the limits of all tasks by key; see `limits`."""
         settings = self.options.settings
         share = Limits(memory=settings.memory or available_memory() // settings.jobs)
         limits: dict[str, Limits] = {}
@@ -203,8 +205,8 @@ class PreparedRun:
         )
 
     def count_cells(self) -> dict[str, int]:
-        """Return the number of different planned cells, of those still to run, and of those whose
-        data are missing.
+        """Return the numbers of different cells: `planned`, `to_run` (of these, still to run) and
+        `unavailable` (of these, whose data are missing).
         """
         cells = [cell for _, plan in self.tables for cell in plan.cells]
         keys = {cell.key for cell in cells if not cell.unavailable}
@@ -216,7 +218,9 @@ class PreparedRun:
         }
 
     def cost_by_entry(self) -> list[EntryCost]:
-        """Return the planned tasks of each data set and column of each table."""
+        """Return the planned work of each data set and column of each table; a task that several
+        need is counted once, for the first.
+        """
         todo = set(self.todo)
         # A task that several entries need is counted for the first of them.
         uncounted = set(self.todo)
@@ -238,7 +242,9 @@ class PreparedRun:
 
 
 def needed_tasks(key: str, tasks: dict[str, Task]) -> Iterator[Task]:
-    """Yield the tasks of a key and all tasks that it needs."""
+    """Yield the task of a key and then all tasks that it needs, directly or not, some repeatedly;
+    nothing for an empty key.
+    """
     if key:
         yield tasks[key]
         for name in tasks[key].needs:
@@ -362,7 +368,7 @@ def _datasets_of_table(resolved: Resolved, names: Iterable[str]) -> tuple[str, .
 
 
 def _check_readings(options: RunOptions, files: Sequence[ExperimentFile]) -> None:
-    """Raise ElmbenchError if no requested table has one of the requested readings."""
+    """Raise ElmbenchError if a requested reading belongs to no requested table."""
     for name, value in options.readings.items():
         if not any(name in file.spec.readings for file in files):
             # Says which readings it has.
@@ -402,7 +408,7 @@ def _check_published_parameters(
 def prepare_tables(
     options: RunOptions, requests: list[tuple[Resolved, RunRequest]], results_dir: Path
 ) -> PreparedRun:
-    """Plan a run of resolved tables, each with its request; see `prepare_run`."""
+    """Plan a run of resolved tables, each with its request; `options` has the settings of all."""
     tables = [
         (resolved, make_plan(resolved, request, options.settings.data_dir))
         for resolved, request in requests

@@ -58,18 +58,22 @@ class SavedResults(Mapping[str, Results]):
 
     @cached_property
     def cells(self) -> pd.DataFrame:
+        """The lines of the `cells.csv` of all tables."""
         return _join({name: table.cells for name, table in self.items()})
 
     @cached_property
     def summary(self) -> pd.DataFrame:
+        """The lines of the `summary.csv` of all tables."""
         return _join({name: table.summary for name, table in self.items()})
 
     @cached_property
     def claims(self) -> pd.DataFrame:
+        """The lines of the `claims.csv` of all tables."""
         return _join({name: table.claims for name, table in self.items()})
 
     @cached_property
     def optimism(self) -> pd.DataFrame:
+        """The lines of the `optimism.csv` of all tables."""
         return _join({name: table.optimism for name, table in self.items()})
 
 
@@ -91,7 +95,10 @@ def _read(folder: Path) -> Results:
 
 
 def _join(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the lines of frames, with the parts of their names as the first columns."""
+    """Return the lines of all frames as one.
+
+    `frames`: by name, `profile/paper/table`, whose parts become the first columns (`TABLE_NAMES`).
+    """
     named = []
     for name, lines in frames.items():
         frame = lines.copy()

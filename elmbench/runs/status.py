@@ -30,6 +30,7 @@ def table_status(store: Store, experiment: str | None = None) -> list[dict[str, 
     """Return the status of a table (by its id or alias), or of every one, under each profile with
     which it was run.
 
+    Each is a dict with `experiment`, `profile` and `planned` (the number of cells), and more.
     `ended`: the number of cells by status; `missing` for those that have not run. `reasons`: why
     cells did not end ok, and how many. `seconds_left`: duration of the missing cells on one worker,
     by the cells of the same model and data that have ended ok. `unknown`: the models of missing
@@ -100,7 +101,9 @@ def _table_line(store: Store, experiment: str, profile: str) -> dict[str, Any]:
 
 
 def _result_of(cell: Cell, store: Store) -> Mapping[str, Any]:
-    """Return the result of a cell, also if its data or its result are missing."""
+    """Return the result of a cell from the store; only its status, `unavailable` or `missing`, and
+    a reason if its data or its result are missing.
+    """
     if cell.unavailable:
         return {"status": "unavailable", "reason": cell.unavailable}
     return store.result(cell.key) or {"status": "missing"}

@@ -138,8 +138,10 @@ def add_specs(
 
 
 def _add_datasets(path: Path) -> tuple[tuple[DatasetSpec, ...], dict[str, str]]:
-    """Add the data sets of a file, which may be missing, to the suite; return them, and the unknown
-    kinds of source of the others by name.
+    """Add the data sets of a file, which may be missing, to the suite.
+
+    Return their specs, and by name the unknown kind of source of each data set that has one and is
+    left out.
     """
     if not path.is_file():
         return (), {}
@@ -158,8 +160,11 @@ def _add_datasets(path: Path) -> tuple[tuple[DatasetSpec, ...], dict[str, str]]:
 
 
 def _complete_entry(name: object, path: Path, entry: Any) -> Any:
-    """Return an entry with absolute paths; the rest of an entry with a single file is read off its
-    rows.
+    """Return an entry of a `datasets.yaml` with the paths of its sources made absolute.
+
+    If its only source is a file, and it has neither `shape` nor `like`, the file is read, and the
+    keys that the entry lacks are filled in from its rows. `name`: of the data set. `path`: of the
+    `datasets.yaml`.
     """
     sources = entry.get("sources") if isinstance(entry, dict) else None
     if not isinstance(sources, list) or not all(

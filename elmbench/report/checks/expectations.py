@@ -33,8 +33,8 @@ class StrictOutcome:
 
 
 def check_strictly(papers: Iterable[PaperResults]) -> StrictOutcome:
-    """Return what is wrong with tables: verdicts that say no without an expectation, and
-    expectations that do not hold.
+    """Return the outcome of a strict check. Its objections are verdicts on main metrics that say no
+    without an expectation, and expectations that do not hold.
     """
     objections: list[str] = []
     is_decided = False

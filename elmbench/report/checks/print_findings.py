@@ -12,9 +12,11 @@ from elmbench.specs.experiment_file import ExperimentFile
 
 
 class CheckedPrint(NamedTuple):
-    """The findings on one table of a paper."""
+    """The findings on the print of one table of a paper."""
 
+    #: Its id.
     table: str
+    #: The number of its published values.
     n_values: int
     findings: list[Finding]
 
@@ -71,7 +73,9 @@ def summary_text(checked: Sequence[CheckedPrint]) -> str:
 
 
 def findings_record(checked: Sequence[CheckedPrint]) -> list[dict[str, Any]]:
-    """Return the findings of each table for JSON."""
+    """Return a dict for each table for JSON: `experiment` (its id), `values` (their number) and
+    `findings`.
+    """
     return [
         {
             "experiment": table.table,

@@ -46,7 +46,9 @@ def check_blocks(papers: Sequence[PaperResults]) -> list[Block]:
 
 
 def _counts(tables: Sequence[TableResults]) -> Iterator[Block]:
-    """Yield the table of the numbers of values with each verdict."""
+    """Yield a table of the numbers of values with each verdict, a line for each table; nothing
+    without values.
+    """
     # A line has little room.
     shown = [
         verdict
@@ -70,7 +72,9 @@ def _counts(tables: Sequence[TableResults]) -> Iterator[Block]:
 
 
 def _measures(tables: Iterable[TableResults]) -> Iterator[Block]:
-    """Yield the table of the measures of each table and metric, with its legend."""
+    """Yield a table of measures (see `measure_texts`), a line for each table and metric, and its
+    legend; nothing without verdicts.
+    """
     verdicts = [
         (table.file.id, verdict) for table in tables for verdict in table.table_verdicts
     ]
@@ -84,7 +88,9 @@ def _measures(tables: Iterable[TableResults]) -> Iterator[Block]:
 
 
 def _times(tables: Iterable[TableResults]) -> Iterator[Block]:
-    """Yield the table of the agreement of times, with its legend."""
+    """Yield a table of the agreement of times with the paper under the most faithful profile, and
+    its legend; nothing without times.
+    """
     rows = [
         (
             table.file.id,
@@ -118,7 +124,9 @@ def _stack_words(headings: Iterable[str]) -> list[str]:
 
 
 def _claims(papers: Sequence[PaperResults]) -> Iterator[Block]:
-    """Yield the line that counts the claims, if there are any, and each that was tested."""
+    """Yield a line that counts the claims by verdict, if there are any, and a line for each tested
+    one.
+    """
     claims = [claim for paper in papers for claim in paper.claims]
     if claims:
         results = count_results(

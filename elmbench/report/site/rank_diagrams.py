@@ -96,6 +96,7 @@ class RankDiagram:
 
     @property
     def _n_models(self) -> int:
+        """The number of ranked models."""
         return len(self.comparison.ranks)
 
     @property
