@@ -21,8 +21,11 @@ def update_tables(
     watch: Watch = iter,
     figure_format: FigureFormat = "png",
 ) -> list[Path]:
-    """Rewrite the other files of a table or comparison, by default of all tables, from `cells.csv`;
-    return the folders.
+    """Rewrite the files of a table or comparison that follow from its `cells.csv`; return
+    the folders of the rewritten tables.
+
+    `name`: its id or alias; None for all tables with results under the profile. `watch`: yields the
+    tables that it is given, to show progress.
 
     Raises NothingToCompareError if the named table has no results, or if no table has any.
     """

@@ -44,7 +44,7 @@ def check_baselines(
     names: list[str], results_dir: Path, profile: str = "ci"
 ) -> dict[str, dict[str, Any]]:
     """Compare the cells of profile `ci` of the named tables with their baselines; by default, of
-    all that have both.
+    all that have both. Return the result of `compare_with_baseline` by table id.
 
     Raises NothingToCompareError if a named table has no baseline or no results, or if no table has
     both, and ElmbenchError for another profile.
@@ -91,10 +91,10 @@ def check_baselines(
 
 
 def update_baselines(names: list[str], results_dir: Path) -> list[dict[str, Any]]:
-    """Replace the baselines of tables by their cells of profile `ci`; return id, number of cells
-    and path of each.
+    """Replace the baselines of tables by their cells of profile `ci`.
 
-    If one of the tables has no cells or failed ones, no baseline changes.
+    Return a dict for each: `experiment` (its id), `cells` (their number) and `file` (a path). If
+    one of the tables has no cells or failed ones, no baseline changes.
     """
     files = [find_experiment(name) for name in names]
     cells = {

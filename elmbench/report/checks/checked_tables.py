@@ -20,7 +20,7 @@ class NothingToCompareError(ElmbenchError):
 def checked_files(
     names: Sequence[str], is_default: Callable[[ExperimentFile], bool]
 ) -> list[ExperimentFile]:
-    """Return the experiments of these names; without names, all that are checked by default."""
+    """Return the experiments of these names; without names, all for which `is_default` is true."""
     return [find_experiment(name) for name in names] or list(
         filter(is_default, load_catalogue().values())
     )
@@ -29,7 +29,10 @@ def checked_files(
 def require_results(
     tables: list[str], profile: str, results_dir: Path, alternative: str = ""
 ) -> None:
-    """Raise NothingToCompareError unless all of these tables, and at least one, have results."""
+    """Raise NothingToCompareError unless all of these tables, and at least one, have results.
+
+    `alternative`: words that end the next step of the message.
+    """
     lacking = [
         table for table in tables if not has_results(results_dir, profile, table)
     ]

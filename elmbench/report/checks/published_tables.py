@@ -25,8 +25,7 @@ from elmbench.specs.experiments import PROFILES
 def check_published(
     names: Sequence[str], profile: str | None, dirs: ResultsDirs, watch: Watch = iter
 ) -> list[PaperResults]:
-    """Return the results of the named tables, or of all with results, which have the comparison
-    with the papers.
+    """Judge the named tables, or all with results, against their papers; return them by paper.
 
     Only the default readings and the table's own selection count. `profile`: by default, all but
     `ci`, or `ci` if there are no results of another one.
@@ -48,7 +47,7 @@ def check_published(
 
 
 def published_record(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
-    """Return the comparison of each table with its paper for JSON.
+    """Return the comparison of each table with its paper as a dict for JSON (see `_table_record`).
 
     `profile` and `metrics` come from the most faithful results.
     """
@@ -60,6 +59,9 @@ def published_record(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
 def _table_record(
     table: TableResults, claims: Sequence[ClaimOutcome]
 ) -> dict[str, Any]:
+    """Return the comparison of a table with its paper: counts of verdicts, the main verdict (empty
+    if there is none), measures, values, missing runs, times, and those of `claims` about it.
+    """
     first = table.results[0]
     id = table.file.id
     main = table.main_verdict
