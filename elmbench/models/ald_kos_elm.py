@@ -17,7 +17,12 @@ from elmbench.numerics.pairwise import Kernel
 
 @estimator
 class _ALDKOSELM(KOSELM):
-    """Kernel recursive least squares on a dictionary of approximately independent rows."""
+    """Base class of `ALDKOSELMClassifier` and `ALDKOSELMRegressor`, for targets of shape (n,
+    n_outputs).
+
+    It sets the state: kernel recursive least squares on a dictionary of approximately independent
+    rows.
+    """
 
     delta: float = 0.1
     threshold: str = "squared"

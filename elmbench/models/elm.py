@@ -150,7 +150,9 @@ def node_folds(grid: CandidateGrid) -> Iterator[NodesFold]:
 
 @estimator
 class _ELM(HiddenNodesMixin, PathMixin):
-    """The ELM, for targets in columns."""
+    """Base class of `ELMClassifier` and `ELMRegressor`: fit and path, for targets of shape (n,
+    n_outputs).
+    """
 
     C: float = 1.0
     slope: float = 1.0

@@ -10,7 +10,9 @@ from elmbench.numerics.arrays import Array, Indices, Rows
 
 @estimator
 class _ELMRBF(CentresMixin):
-    """The ELM with radial basis functions, for targets in columns."""
+    """Base class of `ELMRBFClassifier` and `ELMRBFRegressor`, which draws their centres and
+    widths.
+    """
 
     _size_name = "n_hidden"
 

@@ -24,7 +24,10 @@ from elmbench.numerics.solve import RidgeSystem
 
 @estimator
 class KOSELM(KernelMixin, PathMixin):
-    """A kernel model that learns row by row, by a state that grows by `extend`."""
+    """Base class of the kernel models that learn row by row, by a state that grows by `extend`.
+
+    Targets are of shape (n, n_outputs). A subclass with `budget` limits the dictionary.
+    """
 
     C: float = 1.0
     gamma: float | str = "auto"
@@ -227,7 +230,9 @@ class KOSELMRegressor(FamilyRegressor, KOSELM):
 
 @estimator
 class _FBKOSELM(KOSELM):
-    """The K-ELM of the rows in a dictionary of limited size, for targets in columns."""
+    """Base class of `FBKOSELMClassifier` and `FBKOSELMRegressor`: the K-ELM of the rows in a
+    dictionary of limited size.
+    """
 
     budget: int = 200
 

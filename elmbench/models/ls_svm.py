@@ -13,7 +13,10 @@ from elmbench.numerics.arrays import Array
 
 
 class _LSSVM(KernelSystemMixin):
-    """The LS-SVM, for targets in columns, see `KernelSystem`; the scale of the rows is Q^(-1/2)."""
+    """Base class of `LSSVMClassifier` and `LSSVMRegressor`: the `KernelSystem` with intercepts.
+
+    The scale of the rows is Q^(-1/2).
+    """
 
     _columns = 5
     _centred = True

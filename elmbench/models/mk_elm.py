@@ -97,7 +97,9 @@ def _parse_kernel(name: str, spec: Any, n_features: int) -> BaseKernel:
 
 @estimator
 class _MKELM:
-    """Multiple kernel ELM, for targets in columns."""
+    """Base class of `MKELMClassifier` and `MKELMRegressor`: fit and outputs, for targets of shape
+    (n, n_outputs).
+    """
 
     _accept_sparse = False
 

@@ -30,7 +30,7 @@ DEPENDENT = (
 
 
 class _Block(NamedTuple):
-    """Successive rows, their targets and their scale."""
+    """Successive rows, their targets, and the square roots of their weights, or None."""
 
     X: Rows
     T: Array
@@ -52,7 +52,7 @@ def _blocks(
 
 @estimator
 class _OSELM(HiddenNodesMixin):
-    """OS-ELM, for targets in columns."""
+    """Base class of `OSELMClassifier` and `OSELMRegressor`, for targets of shape (n, n_outputs)."""
 
     n_hidden: int = 20
     C: float = 1.0

@@ -25,9 +25,16 @@ from elmbench.numerics.arrays import Array
 class PathGrid:
     """Candidates that differ in parameters of the last step only.
 
-    `head` are the unfitted steps before the last one, if any, and `params` the parameters of the
-    last one, `model`. `members` are the numbers of the candidates, each with its parameters of the
-    last step.
+    Attributes
+    ----------
+    head : Pipeline or None
+        The unfitted steps before the last one.
+    model : estimator
+        The unfitted last step.
+    params : dict
+        All parameters of `model`.
+    members : list of (int, dict)
+        The numbers of the candidates, each with its parameters of the last step.
     """
 
     head: Pipeline | None

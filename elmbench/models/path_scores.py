@@ -20,8 +20,16 @@ from elmbench.numerics.scores import confusion_counts, roc_areas
 
 
 class PathScorer(NamedTuple):
-    """A scorer of scikit-learn, the method of a path that yields what it takes, and its registered
-    metric, if any.
+    """A scorer of a search by paths.
+
+    Attributes
+    ----------
+    scorer : object
+        The scorer of scikit-learn.
+    method : str
+        The path that yields what the scorer takes: "evaluate_grid" or "decision_grid".
+    metric : Metric or None
+        The registered metric that it computes, if any.
     """
 
     scorer: Any

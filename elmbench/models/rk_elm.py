@@ -268,7 +268,9 @@ def _group_by_matrix(
 
 @estimator
 class _RKELM(KernelMixin, CentresMixin):
-    """The reduced kernel ELM, for targets in columns."""
+    """Base class of `RKELMClassifier` and `RKELMRegressor`, which draws their centres from the
+    rows.
+    """
 
     _size_name = "n_landmarks"
 

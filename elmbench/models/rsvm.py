@@ -51,8 +51,15 @@ def smooth_plus(x: Array, smoothing: float) -> Losses:
 
 
 class Minimum(NamedTuple):
-    """The last point of Newton's method; `converged` is True if the gradient is zero there, within
-    the tolerance.
+    """The last point of Newton's method.
+
+    Attributes
+    ----------
+    solution : ndarray of shape (m,)
+    n_iter : int
+        Number of steps.
+    converged : bool
+        True if the gradient is zero there, within the tolerance or round-off.
     """
 
     solution: Array
@@ -118,7 +125,20 @@ def weighted_gram(A: Array, weights: Array) -> Array:
 
 
 class _Point:
-    """The objective of `minimise` at z, its derivatives, and bounds of the round-off in them."""
+    """The objective of `minimise` at z, its derivatives, and bounds of the round-off in them.
+
+    Attributes
+    ----------
+    z, gradient : ndarrays of shape (m,)
+    curvatures : ndarray of shape (n,)
+        Second derivatives of the losses by the outputs.
+    length, scale : float
+        Length of the gradient, and the sum of the lengths of its terms.
+    value : float
+        The objective.
+    gradient_error, value_error : float
+        Bounds of the round-off of the gradient and of the objective.
+    """
 
     def __init__(
         self, A: Array, loss: Callable[[Array], Losses], ridge: float, z: Array
@@ -155,7 +175,9 @@ class _Point:
 
 @estimator
 class _RSVM:
-    """The reduced support vector machine, for targets in columns."""
+    """Base class of `RSVMClassifier` and `RSVMRegressor`: fit and outputs, for targets of shape (n,
+    n_outputs).
+    """
 
     n_landmarks: int = 100
     C: float = 1.0

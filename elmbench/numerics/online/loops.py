@@ -21,7 +21,9 @@ DRIFT = 2
 
 
 class SparseRows(NamedTuple):
-    """Rows in CSR form, without duplicate features."""
+    """Rows in CSR form: the arrays of scipy's `csr_matrix`, without duplicate features and with
+    64-bit indices.
+    """
 
     indptr: Numbers
     indices: Numbers
