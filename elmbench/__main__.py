@@ -18,8 +18,9 @@ def _stop(*_: object) -> None:
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C and SIGTERM end it with exit code 130 from the first import
-    on.
+    """Run the command line and end the process with its exit code.
+
+    Ctrl-C and SIGTERM end it with exit code 130, also while modules are being imported.
     """
     code = 1
 

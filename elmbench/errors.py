@@ -61,8 +61,8 @@ class ElmbenchError(Exception):
 
 
 class DataUnavailableError(ElmbenchError):
-    """A data set is known but none of its sources can be reached here: a result (`unavailable`),
-    not a crash.
+    """The error for a known data set of which no source can be reached here. Its cells get the
+    status `unavailable`; the run goes on.
     """
 
 
@@ -72,7 +72,9 @@ class ElmbenchWarning(UserWarning):
 
 @contextmanager
 def messages_for_python() -> Iterator[None]:
-    """Make messages name arguments of a call from Python instead of options of the command line."""
+    """Make messages in the block name arguments of a call from Python instead of options of the
+    command line (see `wording`).
+    """
     token = _IN_PYTHON.set(True)
     try:
         yield
@@ -125,8 +127,8 @@ def closest(name: str, names: list[str]) -> str | None:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an exception's message, or its type and line of code if it has
-    none.
+    """Return the first line of an exception's message; without a message, the name of its type,
+    with the line of the file that it names if there is one.
     """
     try:
         lines = str(error).strip().splitlines()

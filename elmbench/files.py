@@ -46,12 +46,12 @@ class WriteError(ElmbenchError):
 
 @contextlib.contextmanager
 def replace_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; it replaces `path` if the block succeeds and is deleted
-    if not.
+    """Yield a temporary path beside `path` for the block to write; the file replaces `path` if the
+    block succeeds and is deleted if not.
 
-    Simultaneous writers have temporary files of their own, and the last one wins; those of killed
-    ones are deleted. Raises WriteError if the file cannot be written; an earlier one stays
-    unchanged.
+    Simultaneous writers have temporary files of their own, and the last one wins. The folder is
+    created, and unfinished files of killed processes in it are deleted. Raises WriteError if the
+    file cannot be written; an earlier one stays unchanged.
     """
     partial = partial_path(path)
     try:
@@ -317,7 +317,9 @@ def process_name() -> str:
 
 
 def machine_name() -> str:
-    """Return the beginning of the name of this machine, in letters, digits and underscores."""
+    """Return the first 40 characters of the name of this machine; underscores replace other
+    characters than letters and digits.
+    """
     return (re.sub(r"\W+", "_", platform.node()) or "machine")[:40]
 
 

@@ -75,7 +75,7 @@ class Metric:
 
     @property
     def task(self) -> str:
-        """The task of the models that it evaluates."""
+        """The task of the models that it evaluates, `classification` or `regression`."""
         return "regression" if self.takes == "values" else "classification"
 
     def methods(self, n_classes: int = 2) -> tuple[str, ...]:
@@ -87,8 +87,8 @@ class Metric:
         return ("predict_proba",) if self.takes == "probabilities" else ("predict",)
 
     def scores(self, values: Any) -> Array:
-        """Return values to compare candidates by: more is better, and -inf replaces values that are
-        not finite.
+        """Return values of the metric, of any shape, as scores to compare candidates by: more is
+        better, and -inf replaces values that are not finite.
         """
         import numpy as np
 
@@ -268,7 +268,9 @@ PREQUENTIAL = "prequential_error"
 
 
 def set_plugin_metrics(find: Callable[[], Mapping[str, Metric]]) -> None:
-    """Set the function that returns the metrics of the loaded plug-in files by name."""
+    """Set the function that returns the metrics of the loaded plug-in files by name, for all
+    look-ups of this module.
+    """
     global _plugin_metrics
     _plugin_metrics = find
 
@@ -297,7 +299,9 @@ def metric_names(task: str) -> list[str]:
 
 
 def columns(task: str) -> list[str]:
-    """Return the names of the metrics that each `cells.csv` of a task has."""
+    """Return the names of the metrics that each `cells.csv` of a task has, also if the protocol
+    does not name them.
+    """
     return [
         metric.name
         for metric in REGISTRY.values()
@@ -320,7 +324,9 @@ def less_is_better(name: str) -> bool:
 
 
 def counts_rows(name: str) -> bool:
-    """Return True if a measure is a number of rows of a confusion matrix."""
+    """Return True if a measure is a number of rows of a confusion matrix; False for an unknown
+    name.
+    """
     metric = registered_metric(name)
     return metric is not None and metric.counts_rows
 

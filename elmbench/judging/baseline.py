@@ -63,8 +63,10 @@ class _Difference(NamedTuple):
 
 
 def refuse_failures(cells: pd.DataFrame, path: Path) -> None:
-    """Raise ElmbenchError if there are no cells, or one failed: a baseline of failures would hide
-    them.
+    """Raise ElmbenchError if there are no cells or one has failed, timed out, run out of memory or
+    lacked its data: a baseline must not hide failures.
+
+    `path`: that of the baseline, which names the table in the message.
     """
     bad = cells[
         cells["status"].isin(["failed", "timeout", "out-of-memory", "unavailable"])
@@ -122,7 +124,7 @@ def compare_with_baseline(
 
 
 def _lines_by_name(cells: pd.DataFrame) -> dict[str, _Line]:
-    """Return the lines of `cells.csv` by the names of the cells."""
+    """Return the lines of `cells.csv` as dicts, by the name of the cell (see `_name`)."""
     return {_name(line): line for line in cells.to_dict("records")}
 
 
@@ -226,7 +228,9 @@ def _compare_classes(old: _Line, new: _Line) -> Iterator[_Difference]:
 
 
 def _may_agree(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
-    """Return True if one changed prediction at most makes two confusion matrices equal."""
+    """Return True if one changed prediction at most makes two arrays of counts (see
+    `_confusion_counts`) equal.
+    """
     # A changed prediction moves a row from one count to another of the same true class.
     has_same_negatives = a[:2].sum() == b[:2].sum()
     has_same_positives = a[2:].sum() == b[2:].sum()
@@ -235,7 +239,9 @@ def _may_agree(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
 
 
 def _are_close(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
-    """Return True if two numbers of right predictions differ by one at most."""
+    """Return True if two numbers of right predictions, arrays of shape (1,), differ by one
+    at most.
+    """
     return bool(np.abs(a - b).max() <= 1)
 
 
@@ -259,7 +265,7 @@ def _right_predictions(line: _Line) -> NDArray[np.float64]:
 def _compare_numbers(
     old: _Line, new: _Line, tolerances: Mapping[str, AllowedDifference]
 ) -> Iterator[_Difference]:
-    """Yield each number that differs by more than its tolerance."""
+    """Yield the columns of `tolerances` whose numbers differ by more than their tolerance."""
     for name, tolerance in tolerances.items():
         a = _real(old, name)
         b = _real(new, name)

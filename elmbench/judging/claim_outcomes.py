@@ -78,7 +78,9 @@ class ClaimOutcome:
 
     @property
     def is_tested(self) -> bool:
-        """True if there is enough to decide the claim, even if the test did not."""
+        """True if there is enough to decide the claim, even if the test did not: the verdict is
+        `holds`, `does not hold` or `undecided`.
+        """
         return self.verdict in CLAIM_VERDICTS[:3]
 
     @property
@@ -88,7 +90,9 @@ class ClaimOutcome:
 
     @property
     def evidence(self) -> str:
-        """The comparisons, the decisive test, the published values and the remark."""
+        """The comparisons, the decisive test, a contradiction by the paper's own values and the
+        remark, joined by semicolons; without empty parts.
+        """
         slip = f": {self.claim.slip}" if self.claim.slip else ""
         in_print = (
             f"the paper's own values do not bear it out{slip}"
@@ -181,7 +185,9 @@ class ClaimOutcome:
 
 
 def is_of_ratios(claim: Claim) -> bool:
-    """Return True if a claim is about the ratio of two values, not about their difference."""
+    """Return True if a claim is about the ratio of two values, not about their difference: all
+    claims on times and those with `between`.
+    """
     return claim.relation == "between" or claim.metric.metric in TIMES
 
 
@@ -231,7 +237,7 @@ def _join_names(names: Iterable[str]) -> str:
 
 
 def claims_frame(outcomes: list[ClaimOutcome]) -> pd.DataFrame:
-    """Return the outcomes as the lines of `claims.csv`."""
+    """Return a frame with a line of `claims.csv` for each outcome, in the same order."""
     return pd.DataFrame(
         [outcome.record() for outcome in outcomes], columns=COLUMNS
     ).astype({"n": "Int64"})
@@ -290,7 +296,9 @@ def _number_of_decidable(least_p: Sequence[float]) -> int:
 def _with_remark(
     outcome: ClaimOutcome, verdict: ClaimVerdict, remark: str
 ) -> ClaimOutcome:
-    """Return an outcome with a different verdict, and a remark before its own."""
+    """Return an outcome with a different verdict, and with a remark in front of its
+    previous one.
+    """
     remarks = "; ".join(filter(None, (remark, outcome.remark)))
     return replace(outcome, verdict=verdict, remark=remarks)
 

@@ -36,8 +36,8 @@ _SLACK = 1e-9
 def check_claims(
     summary: pd.DataFrame, measured: MeasuredCells
 ) -> Iterator[ClaimOutcome]:
-    """Yield the outcome of each claim on models that were run, from the default readings and first
-    selection.
+    """Yield the outcome of each claim of a table of which some comparison was run, from the default
+    readings and the first selection.
     """
     claims = measured.resolved.file.spec.claims
     if len(summary) and claims:
@@ -79,8 +79,8 @@ class _Results:
         self._indexes: dict[Any, pd.MultiIndex] = {}
 
     def shows(self, claim: Claim) -> bool:
-        """Return True if the column of a comparison and another one that it names were run on a
-        data set.
+        """Return True if, on some data set, both the column of a comparison and one of its rival
+        columns were run.
         """
         for dataset in _claim_datasets(claim, self.resolved):
             if (dataset, claim.model) not in self._models:
@@ -91,7 +91,9 @@ class _Results:
         return False
 
     def datasets(self, claim: Claim) -> list[str]:
-        """Return the data sets of a comparison; for `most`, those that were run."""
+        """Return the data sets of a comparison. A claim about most data sets has only those that
+        were run; others also have those that were not.
+        """
         run = {dataset for dataset, _ in self._models}
         # A run of some data sets cannot confirm a claim about all.
         return [
@@ -101,7 +103,7 @@ class _Results:
         ]
 
     def is_comparable(self, dataset: str) -> bool:
-        """Return True if the rows are all of the paper's, and no others."""
+        """Return True if all rows of the paper, and no others, were used on a data set."""
         if not self.resolved.compares(dataset):
             return False
         groups = [
@@ -117,13 +119,15 @@ class _Results:
         return any(self.resolved.stand_in(column, dataset) for column in columns)
 
     def is_fixed(self, dataset: str, *columns: str) -> bool:
-        """Return True if nothing is random in any of some columns."""
+        """Return True if nothing is random in all of these columns on a data set."""
         return all(
             self._cells.is_fixed(self._group(dataset, column)) for column in columns
         )
 
     def _group(self, dataset: str, model: str) -> Key:
-        """Return the group of cells that claims are tested on."""
+        """Return the key of the cells of a model on a data set under the first selection and
+        default readings.
+        """
         return (dataset, model, self._select, "")
 
     def values(self, dataset: str, model: str, measure: Measure) -> _Values:
@@ -158,8 +162,8 @@ class _Results:
         return series.dropna() if np.isnan(values).any() else series
 
     def _index_of(self, cells: Mapping[str, Any]) -> pd.MultiIndex:
-        """Return the runs and folds of cells as an index; most columns of a table have the same
-        one.
+        """Return an index of (run, fold) for cells; columns with the same cells share one
+        object.
         """
         runs = cells["run"]
         folds = cells["fold"]
@@ -221,7 +225,9 @@ def _first_run(values: pd.Series[float]) -> pd.Series[float]:
 
 
 def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
-    """Test all comparisons of a claim and return its outcome."""
+    """Return the outcome of a claim, from the tests of all its comparisons. Its verdict is that of
+    the first comparison that cannot be decided, else that of the tests.
+    """
     parts = [_tests(comparison, results) for comparison in claim.comparisons]
     part = next((part for part in parts if part.verdict != "undecided"), parts[0])
     remarks = [part.reason] if part.reason else []
@@ -242,7 +248,12 @@ def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
 
 
 def _decided(outcome: ClaimOutcome, findings: list[SignificanceResult]) -> ClaimOutcome:
-    """Return an outcome with the decision of its tests; the claim must pass all of them."""
+    """Return an outcome with the verdict and the p-value of its tests; the claim must pass all of
+    them.
+
+    The verdict is `does not hold` if the tests contradict the claim. It is `holds` if they confirm
+    it, unless the outcome already has a different verdict than `undecided`.
+    """
     decisive, confirming, contradicting = significance.combine_findings(findings)
     verdict: ClaimVerdict = outcome.verdict
     p = confirming
@@ -262,7 +273,9 @@ def _decided(outcome: ClaimOutcome, findings: list[SignificanceResult]) -> Claim
 
 
 def _subject(decisive: SignificanceResult, findings: list[SignificanceResult]) -> str:
-    """Return the names in the subject of the decisive test that other tests do not share."""
+    """Return the names in the subject of the decisive test (data set, model, rival, metric) in
+    which the tests differ, joined by commas.
+    """
     names = []
     for i, name in enumerate(decisive.subject):
         names_of_tests = {finding.subject[i] for finding in findings}
@@ -272,7 +285,7 @@ def _subject(decisive: SignificanceResult, findings: list[SignificanceResult]) -
 
 
 def _rivals_of(claim: Claim, results: _Results) -> tuple[str, ...]:
-    """Return the columns that a comparison compares with on any data set."""
+    """Return the distinct columns that a comparison compares with on any of its data sets."""
     columns: dict[str, None] = {}
     for dataset in results.datasets(claim):
         columns |= dict.fromkeys(rival_columns(claim, dataset, results.resolved))
@@ -434,8 +447,8 @@ def _test_on_most(claim: Claim, rows: list[list[_Pair]]) -> list[SignificanceRes
 def rival_columns(claim: Claim, dataset: str, resolved: Resolved) -> list[str]:
     """Return the columns that a comparison compares with on a data set.
 
-    `others` leaves out a column for which the paper prints no value: the paper says nothing about
-    it.
+    The word `others` stands for all other columns, without those for which the paper prints no
+    value: it says nothing about them.
     """
     if claim.than != "others":
         return list(claim.than)
@@ -468,8 +481,8 @@ def _claim_datasets(claim: Claim, resolved: Resolved) -> list[str]:
 
 
 def is_true(claim: Claim, value: float, rival: float) -> bool:
-    """Return True if a claim is true of two values. Bounds count as true, except for `above` and
-    `below`.
+    """Return True if a claim is true of a value of its model and a value of a rival. Bounds count
+    as true, except for `above` and `below`.
     """
     if claim.between is not None:
         least, greatest = claim.between
@@ -484,8 +497,8 @@ def is_true(claim: Claim, value: float, rival: float) -> bool:
 
 
 def region_of(claim: Claim) -> Region:
-    """Return the range of the difference, or of the logarithm of the ratio, in which a claim is
-    true.
+    """Return the range of the difference (model minus rival), or of the logarithm of their ratio
+    for `between`, in which a claim is true.
     """
     if claim.between is not None:
         low, high = claim.between
@@ -502,11 +515,11 @@ def region_of(claim: Claim) -> Region:
 
 
 def holds_in_print(claim: Claim, resolved: Resolved) -> bool | None:
-    """Return True if a claim is true of the published values; None if the paper prints them for no
-    data set.
+    """Return True if all comparisons of a claim are true of the published values; None if one of
+    them has no data set with its values in print.
 
-    A claim about most data sets must be true of the published values on more than half of those
-    that have all of them.
+    A comparison on most data sets must be true on more than half of those that have all of its
+    values.
     """
     verdicts = []
     for part in claim.comparisons:
@@ -552,8 +565,8 @@ def _rivals_in_print(claim: Claim, dataset: str, resolved: Resolved) -> list[flo
 
 
 def _value_in_print(key: tuple[str, str, str], resolved: Resolved) -> float | None:
-    """Return a published value by data set, model and metric. The time of a fit that the authors
-    stopped is a lower bound.
+    """Return the published value of a (data set, model, metric); None without one. For a fit that
+    the authors stopped, it is the time after which they did.
     """
     published = resolved.published.get(key)
     if published is None:

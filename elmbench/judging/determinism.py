@@ -109,7 +109,9 @@ def _is_fixed_choice(
 
 
 def _is_seeded(factory: Callable[..., Any], column: ModelColumn) -> bool:
-    """Return True if the numbers of a model with a `random_state` may depend on it."""
+    """Return True if `random_state` may change the numbers of a model; also if the model cannot be
+    built to find out.
+    """
     estimator = try_factory(factory, **column.params)
     further_names = (*column.searched, *column.printed)
     return estimator is None or seed_has_effect(estimator, further_names)

@@ -144,7 +144,7 @@ def _exchanged_datasets(rows: Sequence[Row]) -> Iterator[Distortion]:
 
 
 def _best_printed(metric: str, rows: Sequence[Row]) -> str:
-    """Return the model that is the best one in print on most data sets."""
+    """Return the model with the best published value on the most data sets."""
     find_best = np.argmin if less_is_better(metric) else np.argmax
     counts = Counter(row.models[int(find_best(row.published))] for row in rows)
     return counts.most_common(1)[0][0]

@@ -113,14 +113,14 @@ class MeasuredCells:
 
     @cached_property
     def lines(self) -> dict[Key, NDArray[np.int64]]:
-        """The positions of the cells of each group among those that ended ok."""
+        """The positions of the cells of each group in the frame of the cells that ended ok."""
         groups: Any = self._cells.groupby(GROUP, sort=False).indices
         positions: dict[Key, NDArray[np.int64]] = groups
         return positions
 
     @cached_property
     def _needed(self) -> dict[str, NDArray[Any]]:
-        """The columns of the cells that a verdict needs, as arrays: selecting lines of a frame
+        """The columns `_NEEDED` of all cells that ended ok, as arrays: selecting lines of a frame
         takes many times as long.
         """
         names = [name for name in _NEEDED if name in self._cells]
@@ -128,11 +128,12 @@ class MeasuredCells:
 
     @property
     def _paper(self) -> Paper:
+        """The paper of the table."""
         return self.resolved.file.paper
 
     @cached_property
     def endings(self) -> dict[Key, set[str]]:
-        """The statuses of the cells of each group."""
+        """The distinct statuses of all cells of each group, whether they ended ok or not."""
         names = [self.all_cells[name].tolist() for name in GROUP]
         endings: dict[Key, set[str]] = {}
         for *group, status in zip(*names, self.all_cells["status"], strict=True):
@@ -165,7 +166,7 @@ class MeasuredCells:
         return self._compared[key]
 
     def is_fixed(self, group: Key) -> bool:
-        """Return True if nothing is random in a group of cells."""
+        """Return True if nothing is random in a group of cells (see `is_deterministic`)."""
         dataset, model, select, _ = group
         return is_deterministic(
             dataset, model, select, self.columns(group), self.resolved

@@ -71,7 +71,9 @@ class Statistics:
 
     @cached_property
     def friedman(self) -> FriedmanTest | None:
-        """Friedman's test of equal ranks; None for two models."""
+        """Friedman's test of equal ranks; None for two models. Its numbers are NaN if all models
+        are equal on each data set.
+        """
         from scipy.stats import friedmanchisquare
 
         if len(self.ranks) < 3:
@@ -203,7 +205,7 @@ class Statistics:
         return pd.DataFrame(lines, columns=self.columns)
 
     def _line(self, model: Any) -> tuple[Any, ...]:
-        """Return the values of `columns` for a model."""
+        """Return the values of a model in the order of `columns`, compared with the best model."""
         best, *_ = self.ranks
         tests = (self.wins, self.nemenyi, self.wilcoxon)
         results = [test[best].get(model) for test in tests]
@@ -211,7 +213,7 @@ class Statistics:
 
     @property
     def rows(self) -> list[list[str]]:
-        """The lines of `frame` as texts."""
+        """The lines of `frame` as texts; win rates are in percent, and missing values are empty."""
         shares = self.frame.assign(**{"win rate": 100 * self.frame["win rate"]})
         formats: dict[str, Callable[[Any], str]] = {
             "model": str,
@@ -229,14 +231,18 @@ class Statistics:
 
     @property
     def differences(self) -> str:
-        """The pairs of models that differ by Nemenyi's test, in words."""
+        """A sentence with the pairs of models that differ by Nemenyi's test, such as `A
+        before B`.
+        """
         text = f"Ranks more than {self.critical_distance:.2f} apart differ (Nemenyi, {ALPHA:g})"
         pairs = combinations(self.ranks, 2)
         different = [f"{a} before {b}" for a, b in pairs if self.nemenyi[a][b] < ALPHA]
         return f"{text}: {', '.join(different)}." if different else f"{text}; none do."
 
     def record(self) -> dict[str, Any]:
-        """Return the comparison for JSON."""
+        """Return the comparison for JSON; the keys are the names of its properties, and `p` is
+        Friedman's.
+        """
         test = self.friedman
         return {
             "source": self.source,

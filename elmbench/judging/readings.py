@@ -87,7 +87,9 @@ class _Columns:
 
     @cached_property
     def groups(self) -> dict[tuple[str, str, str], list[int]]:
-        """The positions of the cells of each data set, model and selection that have run."""
+        """The positions of the cells of each (data set, model, selection), without `unavailable`
+        cells.
+        """
         groups: dict[tuple[str, str, str], list[int]] = {}
         names = (self._cells[name].tolist() for name in ("dataset", "model", "select"))
         for position, group in enumerate(zip(*names, strict=True)):
@@ -138,8 +140,8 @@ class _CommonCells:
 def _compare(
     name: str, reading: Reading, columns: _Columns, resolved: Resolved
 ) -> Iterator[dict[str, Any]]:
-    """Yield a line for each published value of a table and each value of a reading that it was run
-    for.
+    """Yield a line of `compare_readings` (without the name of the reading) for each judged
+    published value of a table and each value of the reading that was run.
     """
     groups = group_by(
         _common_cells(name, reading, columns),
@@ -194,7 +196,11 @@ def _common_cells(
 def _positions_by_choice(
     columns: _Columns, numbers: Iterable[int], choice_of_label: Mapping[str, str]
 ) -> dict[str, _Positions]:
-    """Return the positions of some cells by their value of the reading, run and fold."""
+    """Return the positions of some cells, as `{value of the reading: {(run, fold): position}}`.
+
+    `numbers`: the cells. `choice_of_label`: the value of the reading for the label of a cell; cells
+    with other labels are left out.
+    """
     positions: dict[str, _Positions] = defaultdict(dict)
     for number in numbers:
         choice = choice_of_label.get(columns.labels[number])
@@ -227,7 +233,9 @@ def _compare_value(
     common: _CommonCells,
     resolved: Resolved,
 ) -> Iterator[dict[str, Any]]:
-    """Yield a line for each value of a reading; none if all give the same values."""
+    """Yield the lines of a published value, one for each value of the reading; none if all values
+    of the reading give the same numbers.
+    """
     metric = published.metric
     dataset = common.dataset
     model = common.model
@@ -353,9 +361,9 @@ def _index_of_nearest(
 
 def reading_table(reading: Reading, lines: pd.DataFrame) -> pd.DataFrame:
     """Return the table of a reading in texts: a line for each published value, a column for each
-    value of the reading.
+    value of the reading, and the nearest one.
 
-    `lines`: the result of `compare_readings`.
+    `lines`: the result of `compare_readings` for this reading.
     """
     headings = {value: _heading(value, reading) for value in reading.values}
     names = ["label", "published", "value", "text", "nearest"]

@@ -211,8 +211,8 @@ def _line(
 
 
 def drop_stand_ins(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-    """Return lines of summaries without a stand-in if the data set that it stands for was
-    measured.
+    """Return lines of `summary.csv` without those of a stand-in whose original data set was
+    measured too.
     """
     if not resolved.stand_ins:
         return lines
@@ -343,7 +343,7 @@ def _optimism_of(
 def _scores_by_fold(
     select: str, metric: str, columns: Mapping[str, NDArray[Any]]
 ) -> dict[tuple[int, int], float]:
-    """Return the score of each run and fold under one selection, NaN if it is missing."""
+    """Return the score of each (run, fold) under one selection, NaN if it is missing."""
     is_selected = columns["select"] == select
     runs, folds, scores = (columns[name][is_selected] for name in (*_FOLDS, metric))
     return dict(zip(zip(runs, folds, strict=True), scores.tolist(), strict=True))

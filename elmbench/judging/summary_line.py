@@ -68,7 +68,9 @@ class SummaryLine:
         return (self.dataset, self.model, self.select, self.reading)
 
     def record(self) -> dict[str, Any]:
-        """Return the columns of the line, None for those without a value."""
+        """Return the line by the columns of `summary.csv`, None for those without a value;
+        `ROWS_OFF` is always included.
+        """
         published = self.published
         return {
             "dataset": self.dataset,

@@ -58,8 +58,8 @@ class PairedDifferences:
         )
 
     def are_separated(self, i: int, j: int) -> bool:
-        """Return True if the difference of two models lies outside Student's interval around
-        zero.
+        """Return True if zero lies outside Student's interval of the difference of two models;
+        False without an interval.
         """
         distance = abs(self.means[i, j])
         return bool(distance > self.half_widths[i, j] + _ROUND_OFF)
@@ -135,7 +135,7 @@ class Row:
 
     @property
     def clear_pairs_of_proposed(self) -> list[tuple[int, int]]:
-        """The clear pairs of a proposed model and a different one."""
+        """The pairs of `clear_pairs` with exactly one proposed model."""
         return [
             (i, j) for i, j in self.clear_pairs if self.proposed[i] != self.proposed[j]
         ]
@@ -153,15 +153,17 @@ def _margins(unit: Unit, published: Array) -> Array:
 
 
 def rows_of(compared: Iterable[ComparedValue]) -> list[Row]:
-    """Return the compared values of one metric as rows: the models on a data set, or the measures
-    of a single model there.
+    """Return the compared values of one metric as rows: for each data set a row for each measure,
+    with a column for each model.
+
+    If a data set has a single model, its measures take the place of the models.
     """
     by_dataset = group_by(compared, lambda value: value.dataset)
     return [row for values in by_dataset.values() for row in _rows_of_dataset(values)]
 
 
 def _rows_of_dataset(values: Sequence[ComparedValue]) -> Iterator[Row]:
-    """Yield a row for each measure of a data set; one row for all measures of a single model."""
+    """Yield the rows of a data set, from all of its values; see `rows_of`."""
     models = dict.fromkeys(value.model for value in values)
     if len(models) == 1:
         yield _row(values, [value.measure.column for value in values])
@@ -172,8 +174,8 @@ def _rows_of_dataset(values: Sequence[ComparedValue]) -> Iterator[Row]:
 
 
 def _row(values: Sequence[ComparedValue], models: Sequence[str]) -> Row:
-    """Return the row of some values of one data set. `models`: the name of each, or the measure
-    that it is if the data set has one model.
+    """Return the row of values of one data set. `models`: a name for each value, the model or the
+    column of its measure (see `rows_of`).
     """
     unit = values[0].unit
     dataset = values[0].dataset
@@ -207,17 +209,16 @@ def _row(values: Sequence[ComparedValue], models: Sequence[str]) -> Row:
 
 
 def _print_variances(residuals: Array, mean_of: int, rounding: Array) -> Array:
-    """Return the variances of the published values: that of a mean of runs, and that of its
-    rounding, which is uniform.
+    """Return the variance of each published value: that of a mean of `mean_of` runs, plus that of
+    its rounding, which is uniform.
     """
     variances_of_run = (residuals**2).sum(axis=0)
     return np.asarray(variances_of_run / mean_of + rounding**2 / 3)
 
 
 def _numbers_of_runs(values: Sequence[ComparedValue]) -> NDArray[np.int64]:
-    """Return the number of runs of each model.
-
-    A run in which nothing is random stands for any number of runs.
+    """Return the number of runs of each value. A value in which nothing is random counts as many as
+    the most runs of any, at least `FEWEST_RUNS`.
     """
     most = max(FEWEST_RUNS, *(len(value.runs) for value in values))
     return np.array(
@@ -276,7 +277,7 @@ def _paired_differences(run_means: Array) -> PairedDifferences:
 
 
 def _divided(sums: Array, numbers: NDArray[np.int64]) -> Array:
-    """Return the sums over their numbers; NaN for an empty one."""
+    """Return the sums over their numbers, element by element; NaN for the number 0."""
     return np.where(numbers > 0, sums / np.maximum(numbers, 1), np.nan)
 
 
@@ -368,7 +369,9 @@ def compare_values(rows: Sequence[Row]) -> Values:
 
 
 def _median_interval(distances: Array, simulated: Array) -> Interval:
-    """Return the interval of the median of distances from its simulated values."""
+    """Return the median of distances with its interval. `simulated`: of shape (SIMULATIONS, n), for
+    n distances.
+    """
     estimate = float(np.median(distances))
     return _interval(estimate, np.median(simulated, axis=1))
 
@@ -454,12 +457,14 @@ def compare_order(rows: Sequence[Row]) -> Order:
 
 
 def compare_proposed(rows: Sequence[Row]) -> Order:
-    """Return the order of each proposed model and each different one that the print separates."""
+    """Return the order of each two models that the print separates and of which the paper proposes
+    one.
+    """
     return _order_of([(row, row.clear_pairs_of_proposed) for row in rows])
 
 
 def compare_pairs(rows: Sequence[Row]) -> tuple[PairOrder, ...]:
-    """Return the pairs of `compare_order`, without their share, whose interval takes time."""
+    """Return the pairs of `compare_order` without the interval of their share, which takes time."""
     return _pair_orders([(row, row.clear_pairs) for row in rows])
 
 
@@ -520,7 +525,9 @@ def _share_of_same(chosen: Sequence[_RowPairs]) -> Interval:
 
 
 def _in_printed_order(row: Row, i: int, j: int) -> tuple[int, int]:
-    """Return the positions of two models, that with the larger published value first."""
+    """Return i and j, the positions of two models, so that the larger published value comes
+    first.
+    """
     return (i, j) if row.published[i] > row.published[j] else (j, i)
 
 

@@ -203,9 +203,10 @@ def _number(value: float) -> float | None:
 def judge_table(
     compared: Iterable[ComparedValue], resolved: Resolved
 ) -> list[TableVerdict]:
-    """Return the verdicts on the metrics of a table, in the order of the table.
+    """Return the verdict on each metric of a table, in the order of the compared values.
 
-    Trivial models do not count: their values are far from all others, so they would decide.
+    Models that ignore the features do not count: their values are far from all others, so they
+    would decide.
     """
     trivial = {
         name
@@ -227,8 +228,8 @@ def judge_table(
 def main_verdict(
     verdicts: Sequence[TableVerdict], resolved: Resolved
 ) -> TableVerdict | None:
-    """Return the verdict on the first metric of a table's protocol that has one; None if nothing
-    is compared.
+    """Return the verdict on the first metric of the protocol that has one, or else the first
+    verdict; None if nothing is compared.
     """
     by_metric = {verdict.metric: verdict for verdict in verdicts}
     metrics = [*resolved.spec.protocol.all_metrics, *by_metric]
@@ -281,7 +282,7 @@ def judge_measures(
 
 
 def _undecided_instead(verdict: MeasureVerdict) -> MeasureVerdict:
-    """Return `undecided` in place of `does not hold`."""
+    """Return the verdict `undecided` in place of `does not hold`; other verdicts stay."""
     return MeasureVerdict("undecided") if verdict.state == "does not hold" else verdict
 
 
@@ -366,8 +367,11 @@ def _robust(
 
 
 def _values_verdict(rows: Sequence[Row]) -> MeasureVerdict:
-    """Return the verdict on the values; exceptions are the models and data sets whose own values
-    are further than the margin from the print.
+    """Return the verdict on the values; its exceptions are the models and data sets whose own
+    values are further than the margin from the print.
+
+    It is `does not hold` if these are more than `MOST_EXCEPTIONS` of the models or of the data
+    sets.
     """
     verdict = _robust(rows, values_state)
     if verdict.state != "holds":
@@ -386,8 +390,10 @@ def _values_verdict(rows: Sequence[Row]) -> MeasureVerdict:
 
 
 def judge_order(rows: Sequence[Row]) -> MeasureVerdict:
-    """Return the verdict on the order; exceptions are the models that are reversed, and the pairs
-    that have the opposite order on a data set.
+    """Return the verdict on the order; its exceptions are the models that are reversed, and the
+    pairs that have the opposite order on a data set.
+
+    It is `does not hold` if the exceptions are too many (`MOST_EXCEPTIONS`).
     """
     reversed_models = _fewest_models(rows, _reversed_pairs(rows))
     rest = without_models(rows, tuple(reversed_models))
@@ -504,7 +510,9 @@ class Rest(NamedTuple):
 
 
 def leave_one_out(rows: Sequence[Row]) -> Iterator[Rest]:
-    """Yield the rows without each model and without each data set; nothing without the only one."""
+    """Yield the rows without each model, then without each data set. A single model, or a single
+    data set, is never left out.
+    """
     models = _rows_by_model(rows)
     if len(models) > 1:
         for model in models:
@@ -518,7 +526,7 @@ def leave_one_out(rows: Sequence[Row]) -> Iterator[Rest]:
 
 
 def without_models(rows: Sequence[Row], models: Sequence[str]) -> list[Row]:
-    """Return the rows without some models; rows that have no other model are left out."""
+    """Return the rows without some models; rows that would be empty are left out."""
     rest = [
         row.select(np.array([model not in models for model in row.models]))
         for row in rows

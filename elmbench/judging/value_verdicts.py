@@ -49,10 +49,11 @@ class Draws:
     row_weight: float | None = None
 
     def half_width(self, mean_of: int = 1, runs: int | None = None) -> float:
-        """Return t s sqrt(1/M + 1/R) for a mean of `mean_of` draws, after `runs` runs of the same
-        deviation.
+        """Return the half width t s sqrt(1/M + 1/R) of the interval for a mean of M = `mean_of`
+        draws after R = `runs` runs; at least `least_half_width`.
 
-        By default, R is the number of our runs. The half width is NaN after one run.
+        By default, R is the number of our runs; the deviation s is always that of our runs. The
+        half width is NaN for one run.
         """
         runs = self.runs if runs is None else runs
         if runs < 2 or math.isnan(self.deviation):
@@ -83,7 +84,9 @@ class Tolerance:
 
     @property
     def widest(self) -> float:
-        """The greatest width of an interval that tells the published value from others."""
+        """The greatest width of an interval that tells the published value from others: the smaller
+        one of the margin and the gap.
+        """
         return min(self.margin, math.inf if self.gap is None else self.gap)
 
 
@@ -171,8 +174,8 @@ def _rows_off(excess: float, draws: Draws) -> int | None:
 
 
 def runs_to_tell(draws: Draws, tolerance: Tolerance) -> int | None:
-    """Return the fewest runs with an interval that is narrow enough at the same deviation; None if
-    there are none.
+    """Return the fewest runs, from `FEWEST_RUNS` to `MOST_RUNS`, whose interval is no wider than
+    `Tolerance.widest` at the same deviation; None if there are none.
     """
     numbers = range(FEWEST_RUNS, MOST_RUNS + 1)
 
@@ -221,7 +224,11 @@ def draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> D
 def _least_half_width(
     means: NDArray[np.float64], cells: Mapping[str, Any], measure: Measure
 ) -> float:
-    """Return the weight of one test row in a run mean, or round-off."""
+    """Return the least half width of an interval: the weight of one test row in a run mean, or
+    round-off for metrics that do not count test rows.
+
+    `means`: those of the runs.
+    """
     metric = measure.metric
     runs = len(np.unique(cells["run"]))
     if counts_rows(metric):
@@ -240,7 +247,9 @@ def _least_half_width(
 def fixed_draws_of(
     values: ArrayLike, cells: Mapping[str, Any], measure: Measure
 ) -> Draws:
-    """Return the mean of the first run of a group of cells in which nothing is random."""
+    """Return the mean of the first run of a group of cells in which nothing is random, with the
+    weight of a test row; see `draws_of`.
+    """
     mean = float(run_means(values, cells["run"])[0])
     is_first = cells["run"] == np.min(cells["run"])
     row_weight = None
@@ -259,13 +268,15 @@ def fixed_draws_of(
 
 
 def _weight_of_row(n_test: NDArray[Any]) -> float | None:
-    """Return the weight of a test row in the mean of folds; None if the folds differ in size."""
+    """Return the weight of a test row in the mean of folds; None if the folds differ in size.
+    `n_test`: the number of test rows of each fold.
+    """
     is_of_equal_folds = len(set(n_test.tolist())) == 1
     return float(1 / np.sum(n_test)) if is_of_equal_folds else None
 
 
 def draws_of_means(means: NDArray[np.float64], least_half_width: float) -> Draws:
-    """Return the mean and the deviation of some run means."""
+    """Return the mean and the deviation of some run means; deviations within round-off are 0."""
     mean = float(means.mean())
     deviation = float(means.std(ddof=1)) if len(means) > 1 else math.nan
     # Means of equal numbers may differ by round-off.

@@ -34,7 +34,9 @@ NOT_MEASURED = "not measured"
 
 
 def verdict_list(counts: Mapping[str, int], *, signs: bool = False) -> str:
-    """Return the number of values with each verdict in words, such as `2 reproduced, 3 differ`."""
+    """Return the number of values with each verdict in words, such as `2 reproduced, 3 differ`,
+    without zeros. `signs`: put the sign of each verdict before it.
+    """
     parts = []
     for verdict in VERDICTS:
         n = counts[verdict]

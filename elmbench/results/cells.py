@@ -214,7 +214,7 @@ def _limits(record: dict[str, Any], store: Store) -> dict[str, float | None]:
 
 
 def stored_predictions_of(result: dict[str, Any] | None) -> StoredPredictions | None:
-    """Return the predictions of a result; None if it has none."""
+    """Return the predictions in a stored result; None if it has none."""
     return (
         StoredPredictions(result["predictions"])
         if result and result.get("predictions")
@@ -314,13 +314,15 @@ def csv(frame: pd.DataFrame) -> str:
 
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
-    """Write a data frame as CSV, atomically."""
+    """Write a data frame as CSV, atomically and without its index."""
     write_atomically(path, csv(frame))
 
 
 def read_cells(path: Path) -> pd.DataFrame:
-    """Return the content of a `cells.csv` or of a baseline; raise ElmbenchError if the file is not
-    such a table.
+    """Return the content of a `cells.csv` or of a baseline. Missing texts are empty; cells with an
+    infinite error are `diverged`.
+
+    Raises ElmbenchError if the file is missing or is not such a table.
     """
     expected = "a table that elmbench wrote"
     try:
@@ -365,7 +367,7 @@ def _damage(frame: pd.DataFrame) -> str | None:
 
 
 def _first_position(is_wrong: pd.Series[bool]) -> int:
-    """Return the position of the first line that is True."""
+    """Return the position of the first True; 0 if there is none."""
     return int(is_wrong.to_numpy(bool).argmax())
 
 

@@ -39,7 +39,7 @@ def results_folder(results_dir: Path, profile: str, experiment: str) -> Path:
 
 
 def has_results(results_dir: Path, profile: str, experiment: str) -> bool:
-    """Return True if a table has cells below a results folder."""
+    """Return True if a results folder has a `cells.csv` of a table."""
     return (results_folder(results_dir, profile, experiment) / "cells.csv").is_file()
 
 
@@ -59,7 +59,7 @@ class ResultsDirs:
         return next(iter(self._with_results(profile, experiment)), self.user)
 
     def profiles(self, experiment: str, profiles: Iterable[str]) -> list[str]:
-        """Return the profiles under which a table has results, in either folder."""
+        """Return those of `profiles` under which a table has results, in either folder."""
         return [name for name in profiles if self._with_results(name, experiment)]
 
     def _with_results(self, profile: str, experiment: str) -> list[Path]:

@@ -137,8 +137,8 @@ class TableKind(ABC):
         )
 
     def plan(self, planner: DatasetPlanner) -> None:
-        """Add the cells of one data set: a fit on every outer fold for each column under each
-        selection.
+        """Add the cells of one data set to a plan: by default, a fit on every outer fold for each
+        column under each selection.
         """
         planner.add_fits()
 
@@ -184,8 +184,8 @@ class TableKind(ABC):
         return cells[measure.column].astype(float)
 
     def is_judged(self, measure: Measure) -> bool:
-        """Return True if a measure gets a verdict. Times do not, because they come from another
-        machine.
+        """Return True if published values of a measure get a verdict. Times and sizes never do:
+        times come from another machine.
         """
         return self.judges and measure.metric not in UNJUDGED
 
@@ -202,8 +202,8 @@ class TableKind(ABC):
         }
 
     def complete(self, cells: DataFrame) -> Iterator[tuple[str, str, DataFrame]]:
-        """Yield each data set and model with its cells, if all of them ended ok and no fold is
-        missing.
+        """Yield (data set, model, its cells) for each group of cells that all ended ok and lack no
+        fold.
         """
         groups = cells.groupby(["dataset", "model"], sort=False)
         for names, group in groups:
@@ -221,10 +221,10 @@ class TableKind(ABC):
         return published.last_place
 
     def places(self, measure: Measure, published: PublishedValue | None) -> int | None:
-        """Return the decimals to show of a mean; None for three significant figures.
+        """Return the decimals to show of a mean: one more than the paper prints, three if it prints
+        none, and none for a count or a fact.
 
-        That is one more than the paper prints, three if it prints none, and none for a count. A
-        time or a size that is not printed has three significant figures.
+        Times and sizes that are not printed give None, for three significant figures.
         """
         if published is None and measure.metric in UNJUDGED:
             return None
@@ -265,7 +265,9 @@ class TableKind(ABC):
         yield from ()
 
     def figure(self, cells: DataFrame, outputs: Iterable[Outputs]) -> Figure | None:
-        """Draw the figure of the table; None if it has none or there is nothing to draw."""
+        """Return the figure of the table, drawn; None if it has none or there is nothing to
+        draw.
+        """
         import pandas as pd
 
         points = pd.DataFrame(self.points_of(cells, outputs))

@@ -259,8 +259,8 @@ class ComparisonTable(TableKind):
         return dummies(self.experiment)
 
     def notes(self, cells: DataFrame) -> Iterator[Note]:
-        """Yield the models without a rank, those no better than the dummy, and those that the folds
-        cannot separate.
+        """Yield the notes on each data set (ranking, ties, dummy, best model, power), then those on
+        missing metrics.
         """
         for name, group in default_cells(cells).groupby("dataset", sort=False):
             yield from self._notes_on_dataset(str(name), group)
@@ -320,13 +320,17 @@ class ComparisonTable(TableKind):
         )
 
     def _has_large_class(self, dataset: str) -> bool:
-        """Return True if most rows of a data set are of one class."""
+        """Return True if a class has more than the share `_LARGE_CLASS` of the rows of a
+        data set.
+        """
         sizes = self.experiment.dataset(dataset).shape.classes
         counts = [n or 0 for n in sizes.values()] if isinstance(sizes, dict) else [0]
         return max(counts) > _LARGE_CLASS * sum(counts)
 
     def _has_outliers(self, cells: DataFrame) -> bool:
-        """Return True if a few rows make most of the squared errors of the dummy."""
+        """Return True if a few targets make most of the squared errors of the dummy: its rmse is
+        more than `_OUTLIERS` times its mae.
+        """
         errors = ["mae", "rmse"]
         has_errors = {*errors} <= {*cells}
         if not has_errors:
@@ -486,13 +490,13 @@ def _brief_column(metric: str) -> Column:
 
 
 def _average_ranks(means: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
-    """Return the texts of the average ranks over data sets, by model."""
+    """Return the average ranks over data sets as texts, by model, without models that have none."""
     return {model: f"{mean[RANK]:.3g}" for model, mean in means.items() if RANK in mean}
 
 
 def _shared_ranks(means: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
-    """Return the texts of the ranks on a data set, by model; those of equal models are the first of
-    their places, such as `=1`.
+    """Return the ranks on a data set as texts, by model, such as `3`; models with equal ranks share
+    the first place among them, such as `=1`.
     """
     ranks = {model: mean[RANK] for model, mean in means.items() if RANK in mean}
     in_order = sorted(ranks.values())
@@ -507,7 +511,7 @@ def _shared_ranks(means: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
 
 
 def _means_of(entries: Sequence[Entry]) -> dict[str, float]:
-    """Return the means of a model, by metric."""
+    """Return the means of the entries of a model, by metric, without missing ones."""
     return {
         entry.measure.metric: entry.mean for entry in entries if entry.mean is not None
     }

@@ -145,6 +145,7 @@ class CurvesTable(TableKind):
         return list(distinct)
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
+        """Return the points of a model for the task of a data set."""
         return self.points(model, self.task_of(dataset))
 
     def heading(self) -> str:
@@ -246,8 +247,8 @@ def _scale_axis(axes: Any, values: Any, *, is_C: bool) -> None:
 
 
 def point_of(measure: Measure) -> float:
-    """Return the point of a curve at which a measure is taken: the value of a hyperparameter, or a
-    number of rows; 0 without one.
+    """Return the x value of a measure on a curve: the value of its hyperparameter or its number of
+    rows; 0 without one.
     """
     return float(measure.value or 0)
 
@@ -273,7 +274,7 @@ def _thin_points(values: list[float]) -> list[float]:
 
 
 def _add_ridges(axes: Any) -> None:
-    """Show the ridges, which are 1/C, above an axis of C in powers of two."""
+    """Add an axis above the panel that labels the powers of two of C as ridges, 1/C."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     top_axis = axes.secondary_xaxis("top")

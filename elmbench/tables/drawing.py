@@ -92,9 +92,10 @@ def headline(resolved: Resolved, detail: str = "", width: int = 80) -> str:
 
 
 def words_for(name: str) -> str:
-    """Return the name of a metric or a hyperparameter for readers.
+    """Return the name of a metric or a hyperparameter for readers, such as `G-mean` for `gmean`.
 
-    The settings of a measure, such as `prequential_error@rows=100`, follow the word "at".
+    The settings of a measure, such as `rows=100` in `prequential_error@rows=100`, follow the word
+    "at".
     """
     metric, _, settings = name.partition("@")
     words = _WORDS.get(metric, metric.replace("_", " "))
@@ -115,7 +116,8 @@ class ProperNames:
             self._add_models(table.spec.models)
 
     def _add_models(self, columns: Mapping[str, ModelColumn]) -> None:
-        """Add the names of models that have a single column in a table.
+        """Add the column name of each model that has a single column in a table; earlier tables
+        take precedence.
 
         A model with several columns has a name for each of its sizes.
         """

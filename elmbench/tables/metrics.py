@@ -201,7 +201,9 @@ def _ratios(
 
 
 def missing_metrics(cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
-    """Yield a note on each named metric that some models lack, although their cells ended ok."""
+    """Yield a note on each metric of the protocol that some models have in no cell, although the
+    cells ended ok.
+    """
     ok = cells_ended_ok(cells)
     task = ok["dataset"].map(lambda name: resolved.dataset(name).task)
     for name in resolved.spec.protocol.all_metrics:

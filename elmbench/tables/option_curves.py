@@ -94,7 +94,10 @@ class OptionCurvesTable(TimesTable):
 def _draw_panel(
     axes: Any, points: Any, styles: Mapping[str, Any], marks: Mapping[str, str]
 ) -> None:
-    """Draw the curve of each model on one generator, with the marks of its endings."""
+    """Draw the curve of each model on one generator, with marks for the cells that did not end ok.
+
+    `styles`: by model (see `line_styles`). `marks`: by status (see `_marks_of`).
+    """
     _scale_axes(axes, points["value"], has_marks=bool(marks))
     for i, (model, style) in enumerate(styles.items()):
         curve = curve_of(points, model, by="value")
@@ -114,7 +117,9 @@ def _marks_of(endings: Any) -> dict[str, str]:
 
 
 def _scale_axes(axes: Any, values: Any, *, has_marks: bool) -> None:
-    """Make the axes logarithmic, with space at the top for marks."""
+    """Make the y axis logarithmic, also the x axis if the values are positive, with space at the
+    top for marks.
+    """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     least = values.min()
@@ -136,7 +141,9 @@ def _add_marks(
     *,
     height: float,
 ) -> None:
-    """Mark the points whose cells did not end ok: the marker of the model around a cross."""
+    """Mark the points whose cells did not end ok: the marker of the model around a cross, at a
+    share `height` of the panel.
+    """
     look = {
         "transform": axes.get_xaxis_transform(),
         "linestyle": "",

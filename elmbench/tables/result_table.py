@@ -119,7 +119,9 @@ class Section:
 
     @property
     def heading(self) -> str:
-        """The selection, the readings, and whether they leak."""
+        """The explanation, the readings other than the default, and a warning if one of
+        them leaks.
+        """
         reading = (
             "; reading " + ";".join(map(str, self.readings)) if self.readings else ""
         )
@@ -157,7 +159,9 @@ class ResultTable:
         ]
 
     def texts(self, section: Section, columns: Sequence[Column]) -> list[list[str]]:
-        """Return the lines of a section as texts, one for each of the columns."""
+        """Return the lines of a section as lists of texts, one text for each of `columns`; missing
+        ones are empty.
+        """
         return [
             [line.get(column.name, "") for column in columns] for line in section.lines
         ]

@@ -156,7 +156,9 @@ class StreamCurvesTable(CurvesTable):
         return (DATASET, _ROWS, *columns)
 
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
-        """Yield a line for each chunk; a data set without measurements has one line."""
+        """Yield a line for each chunk of each data set; a data set without a measured value has a
+        single line with its endings.
+        """
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
             points = sorted(group, key=_rows_learnt)
             title = self.experiment.spelling(dataset)

@@ -154,7 +154,9 @@ def _add_contours(axes: Any, tiles: TileCentres, heights: Any, metric: str) -> N
 
 
 def _mark_best(axes: Any, tiles: TileCentres, heights: Any, metric: str) -> None:
-    """Mark the best point with a star."""
+    """Mark the best point with a star. `heights`: the values, of shape (rows, columns), masked
+    where missing.
+    """
     import numpy as np
 
     best = heights.argmin() if less_is_better(metric) else heights.argmax()

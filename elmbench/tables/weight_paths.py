@@ -237,7 +237,7 @@ def _draw_path(axes: Any, kernels: Mapping[str, str], paths: DataFrame) -> None:
 
 
 def _scale_iterations(axes: Any) -> None:
-    """Set a logarithmic axis of iterations that has the start."""
+    """Make the axis of iterations logarithmic, but linear from 0 to 1 so that it has the start."""
     axes.set_xscale("symlog", linthresh=1.0)
     axes.set_xlim(left=0)
     axes.grid(alpha=0.3)
