@@ -59,7 +59,9 @@ _MESSAGES = {
 
 
 def _in_our_words(message: str) -> str:
-    """Return a message of pydantic about an option in the words of the suite."""
+    """Return a message of pydantic about an option in the words of the suite (`_MESSAGES`); another
+    message unchanged.
+    """
     for beginning, words in _MESSAGES.items():
         if message.startswith(beginning):
             # The rest of a message about a type repeats it.

@@ -326,8 +326,10 @@ def _show_data(prepared: PreparedRun) -> None:
 
 
 def _finish(prepared: PreparedRun, outputs: _Outputs, tables: list[Results]) -> None:
-    """Print the comparison of the models over several data sets, and write the best model and the
-    page.
+    """Print the comparison of the models over several data sets, the conclusion and the next step;
+    write the page and the best model if they are requested.
+
+    `tables`: the results of the comparison, a list of one.
     """
     (results,) = tables
     if len(results.resolved.datasets) > 1 and not state.as_json:

@@ -124,7 +124,9 @@ class CommandProgress:
         )
 
     def _move(self, event: Event, now: float) -> None:
-        """Count a task as running from its start, and as done from its end."""
+        """Move a task from the waiting to the running ones at its start; remove it from them, and
+        advance the bar, at its end. `now`: a time of `time.monotonic`.
+        """
         key = event.task.key
         self._waiting.pop(key, None)
         if event.kind == "start":

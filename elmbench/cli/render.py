@@ -100,7 +100,9 @@ def experiments_text(lines: Sequence[Mapping[str, Any]]) -> RichTable:
 
 
 def _title_text(title: str, missing: Sequence[str]) -> Text:
-    """Return the title of a table; a second line names at most `_MOST_MISSING` missing ones."""
+    """Return the title of a table; if data sets are missing, a second line names at most
+    `_MOST_MISSING` of them.
+    """
     text = Text(title)
     if missing:
         names = ", ".join(missing[:_MOST_MISSING])
@@ -305,7 +307,7 @@ def _parameters(params: Mapping[str, Any]) -> str:
 
 
 def _published_table(file: ExperimentFile) -> RichTable:
-    """Return the published values of a table."""
+    """Return a table with a row for each published value of an experiment."""
     headings = ("data set", "model", "metric", "value", "±", "note")
     rows = [
         (
@@ -324,7 +326,7 @@ def _published_table(file: ExperimentFile) -> RichTable:
 
 
 def _scaling(scale: Scale | None) -> str:
-    """Describe a scaling of inputs or targets in words."""
+    """Describe a scaling of inputs or targets in words; None is no scaling."""
     if scale is None:
         return "as they are"
     if scale.kind == "unit-rows":

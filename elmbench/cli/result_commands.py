@@ -270,7 +270,7 @@ def _update_files(
 
 
 def _check_picture(figures: str, diagram: Path | None) -> None:
-    """Raise ElmbenchError if --figure-format is given (without --update, no figures are written),
+    """Raise ElmbenchError if --figure-format is not png (without --update, no figures are written),
     or if the file name of the diagram does not end in .png, .pdf or .svg.
     """
     if figures != "png":

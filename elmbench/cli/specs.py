@@ -55,7 +55,7 @@ def list_command(
 
 
 def _papers() -> Iterator[dict[str, Any]]:
-    """Yield each paper with its numbers of tables and claims."""
+    """Yield a dict for each paper: key, year, numbers of tables and claims, title, authors, DOI."""
     from elmbench.specs.catalogue import tables_by_paper
 
     for tables in tables_by_paper().values():
@@ -72,7 +72,7 @@ def _papers() -> Iterator[dict[str, Any]]:
 
 
 def _claims() -> Iterator[dict[str, Any]]:
-    """Yield each claim of each table."""
+    """Yield a dict for each claim of each table: experiment (its id), label and claim."""
     from elmbench.specs.catalogue import load_catalogue
 
     for file in load_catalogue().values():
@@ -81,8 +81,8 @@ def _claims() -> Iterator[dict[str, Any]]:
 
 
 def _experiments() -> Iterator[dict[str, Any]]:
-    """Yield each table with its missing data sets, and the time and verdict of its committed
-    results (None and empty if there are none).
+    """Yield a dict for each table, with its missing data sets, and the time and verdict of its
+    committed results (None and empty if there are none).
     """
     from elmbench.datasets.find import MissingDatasets
     from elmbench.specs.catalogue import load_catalogue
@@ -103,7 +103,7 @@ def _experiments() -> Iterator[dict[str, Any]]:
 
 
 def _datasets() -> Iterator[dict[str, Any]]:
-    """Yield each data set with its task and its size."""
+    """Yield a dict for each data set: name, task, numbers of rows and columns, and title."""
     from elmbench.specs.datasets import load_dataset_specs
 
     for spec in load_dataset_specs().values():
@@ -112,7 +112,9 @@ def _datasets() -> Iterator[dict[str, Any]]:
 
 
 def _models() -> Iterator[dict[str, Any]]:
-    """Yield each model of the registry."""
+    """Yield a dict for each model of the registry: name, title, parameters of its grid, tasks and
+    origin.
+    """
     from elmbench.registry import TASKS, registry
 
     for entry in registry().values():
@@ -128,7 +130,9 @@ def _models() -> Iterator[dict[str, Any]]:
 
 
 def _metrics() -> Iterator[dict[str, Any]]:
-    """Yield each metric."""
+    """Yield a dict for each metric: name, task, better ("less" or "more") and takes (what it is
+    computed from).
+    """
     from elmbench.metrics import all_metrics
 
     for metric in all_metrics().values():
@@ -142,8 +146,8 @@ def _metrics() -> Iterator[dict[str, Any]]:
 
 
 def _readings() -> Iterator[dict[str, Any]]:
-    """Yield a line for each value of each reading, with the ids of the tables that have the reading
-    in `tables`.
+    """Yield a dict for each value of each reading: reading (its id), question, value, default,
+    meaning and tables (the ids of those that have the reading).
     """
     from elmbench.specs.catalogue import load_catalogue
 

@@ -63,8 +63,8 @@ def table_notes(
 
 
 def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
-    """Yield the tests of models that were added to a table of a paper, against the best one on the
-    same folds.
+    """Yield a note for each data set and selection with models that the paper's table does not
+    have: p-values of all models against the best one on the same folds.
     """
     columns = set(resolved.spec.models)
     if set(cells["model"]) <= columns:

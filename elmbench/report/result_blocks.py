@@ -240,8 +240,8 @@ class ResultBlocks:
         return pipe_rows(rows)
 
     def distorted_prints(self) -> str:
-        """Return how many distorted prints of each table its verdict notices, and how many of our
-        own runs it accepts as a print.
+        """Return a Markdown table: how many distorted prints of each kind the verdict on each table
+        notices, and how many of our own runs it accepts as a print.
         """
         columns = (*KINDS, "own runs")
         rows = [["table", "verdict", *KINDS, "own runs accepted"]]

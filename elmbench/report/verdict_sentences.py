@@ -95,7 +95,7 @@ def distance_with_unit(unit: Unit, distance: float) -> str:
 
 
 def margin_text(unit: Unit) -> str:
-    """Return the margin of a metric with its unit."""
+    """Return the margin of a metric with its unit, such as "1 point", "3 %" or ".02"."""
     if unit.name == "points":
         points = f"{100 * unit.margin:.4g}"
         return f"{points} point" if points == "1" else f"{points} points"

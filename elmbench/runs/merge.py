@@ -106,8 +106,8 @@ def _check_equal_origin(stores: Mapping[Path, Store]) -> None:
 
 
 def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
-    """Describe each difference of a folder from an earlier one: the tasks of a cell, or the version
-    of a package.
+    """Yield a line "- ..." on each difference of a folder from an earlier one: in the protocol,
+    grid, data or model version of cells, or in the versions of a package.
     """
     entries: dict[tuple[str, ...], tuple[str, Path]] = {}
     software: dict[str, tuple[set[str], Path]] = {}

@@ -110,8 +110,8 @@ def _result_of(cell: Cell, store: Store) -> Mapping[str, Any]:
 
 
 def _reason_text(cell: Cell, result: Mapping[str, Any]) -> str:
-    """Return why a cell did not end ok, with its data set and, unless the data are missing, which
-    is no fault of the model, its model.
+    """Return why a cell did not end ok, such as "heart SVM timeout: REASON"; without its model if
+    the data are missing.
     """
     status = result["status"]
     subject = (

@@ -32,8 +32,10 @@ def _baseline(file: ExperimentFile) -> Path:
 
 
 def default_comparison(names: Sequence[str]) -> Literal["baseline", "published"]:
-    """Return what tables are compared with if the user does not say it: with the published values
-    in a project in which none of them has a baseline.
+    """Return what tables are compared with by default: "published" in a project in which none of
+    them has a baseline, else "baseline".
+
+    `names`: ids or aliases; all tables if empty.
     """
     files = [find_experiment(name) for name in names] or list(load_catalogue().values())
     has_baseline = any(_baseline(file).is_file() for file in files)

@@ -125,5 +125,7 @@ def _check_from(record: Mapping[str, Any]) -> PublishedCheck:
 
 
 def _as_number(value: Any) -> Any:
-    """Return a value that JSON lacks: published values are decimals."""
+    """Return a float for a decimal, such as a published value, and a text for any other value that
+    JSON lacks.
+    """
     return float(value) if isinstance(value, Decimal) else str(value)

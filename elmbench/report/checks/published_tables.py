@@ -49,7 +49,7 @@ def check_published(
 def published_record(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
     """Return the comparison of each table with its paper as a dict for JSON (see `_table_record`).
 
-    `profile` and `metrics` come from the most faithful results.
+    Its `profile`, `folder` and `times` are those of the most faithful results.
     """
     return [
         _table_record(table, paper.claims) for paper in papers for table in paper.tables
