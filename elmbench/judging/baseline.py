@@ -156,12 +156,12 @@ def _compare_cell(
         return
     yield from _compare_numbers(old, new, {"n_units": _EQUAL})
     # The condition multiplies round-off.
-    condition = _real(old, "condition")
+    condition = _number_in(old, "condition")
     of_condition = 10 * condition * np.finfo(float).eps
     relative = float(np.nanmax((RELATIVE, of_condition)))
     if relative >= UNDECIDED:
         return
-    has_counts = not np.isnan(_real(old, "mcc"))
+    has_counts = not np.isnan(_number_in(old, "mcc"))
     if has_counts:
         yield from _compare_classes(old, new)
     else:
@@ -192,7 +192,7 @@ def _compare_metrics(
         if name in points:
             tolerances[name] = _POINT
             continue
-        size = abs(_real(old, name))
+        size = abs(_number_in(old, name))
         tolerances[name] = AllowedDifference(relative * size, allowed)
     yield from _compare_numbers(old, new, tolerances)
 
@@ -201,7 +201,7 @@ def _compare_classes(old: _Line, new: _Line) -> Iterator[_Difference]:
     """Yield one difference for the counts if they differ by more than one row; if not, one for each
     metric that differs.
     """
-    has_two_classes = not np.isnan(_real(old, "tp"))
+    has_two_classes = not np.isnan(_number_in(old, "tp"))
     counts_of = _confusion_counts if has_two_classes else _right_predictions
     old_counts = counts_of(old)
     new_counts = counts_of(new)
@@ -254,12 +254,12 @@ def _confusion_counts(line: _Line) -> NDArray[np.float64]:
     """Return the counts of the confusion matrix of two classes, in the order of `COUNTS`: tn, fp,
     fn, tp.
     """
-    return np.array([_real(line, name) for name in COUNTS])
+    return np.array([_number_in(line, name) for name in COUNTS])
 
 
 def _right_predictions(line: _Line) -> NDArray[np.float64]:
     """Return the number of right predictions as an array of shape (1,)."""
-    return np.round([_real(line, "accuracy") * _real(line, "n_test")])
+    return np.round([_number_in(line, "accuracy") * _number_in(line, "n_test")])
 
 
 def _compare_numbers(
@@ -267,8 +267,8 @@ def _compare_numbers(
 ) -> Iterator[_Difference]:
     """Yield the columns of `tolerances` whose numbers differ by more than their tolerance."""
     for name, tolerance in tolerances.items():
-        a = _real(old, name)
-        b = _real(new, name)
+        a = _number_in(old, name)
+        b = _number_in(new, name)
         if not _are_within(tolerance.allowed, a, b):
             yield _Difference(
                 column=name,
@@ -284,7 +284,7 @@ def _are_within(allowed: float, a: float, b: float) -> bool:
     return bool(a == b or abs(a - b) <= allowed or are_missing)
 
 
-def _real(line: _Line, name: str) -> float:
+def _number_in(line: _Line, name: str) -> float:
     """Return the number in a column of a line; NaN if it is missing."""
     value = line.get(name)
     return np.nan if pd.isna(value) else float(value)

@@ -228,7 +228,7 @@ def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
     """Return the outcome of a claim, from the tests of all its comparisons. Its verdict is that of
     the first comparison that cannot be decided, else that of the tests.
     """
-    parts = [_tests(comparison, results) for comparison in claim.comparisons]
+    parts = [_test_comparison(comparison, results) for comparison in claim.comparisons]
     part = next((part for part in parts if part.verdict != "undecided"), parts[0])
     remarks = [part.reason] if part.reason else []
     if claim.metric.metric in TIMES:
@@ -292,7 +292,7 @@ def _rivals_of(claim: Claim, results: _Results) -> tuple[str, ...]:
     return tuple(columns)
 
 
-def _tests(claim: Claim, results: _Results) -> _Tests:
+def _test_comparison(claim: Claim, results: _Results) -> _Tests:
     """Return the tests of one comparison of a claim.
 
     There are none, and the verdict is `not comparable`, if a model or the rows of a data set are
@@ -327,7 +327,7 @@ def _tests_on_most(claim: Claim, rows: list[list[_Pair]]) -> _Tests:
 
     `rows`: the pairs of columns of each data set.
     """
-    findings = _test_on_most(claim, rows)
+    findings = _findings_on_most(claim, rows)
     if len(rows) >= FEWEST_DATASETS:
         return _Tests(findings)
     return _Tests(
@@ -345,7 +345,7 @@ def _tests_on_each(claim: Claim, rows: list[list[_Pair]], results: _Results) -> 
     """
     pairs = [pair for row in rows for pair in row]
     if all(pair.n_values >= FEWEST_RUNS for pair in pairs):
-        return _Tests([_test_on_one(claim, pair, results) for pair in pairs])
+        return _Tests([_finding_on_one(claim, pair, results) for pair in pairs])
     return _Tests(
         findings=[],
         verdict="too few runs",
@@ -378,7 +378,7 @@ def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
     return pairs
 
 
-def _test_on_one(claim: Claim, pair: _Pair, results: _Results) -> SignificanceResult:
+def _finding_on_one(claim: Claim, pair: _Pair, results: _Results) -> SignificanceResult:
     """Return the test of a claim on one data set: Welch's test if the split is the same in all
     runs, else the corrected resampled t-test of the differences by fold.
 
@@ -415,7 +415,9 @@ def _test_on_one(claim: Claim, pair: _Pair, results: _Results) -> SignificanceRe
     )
 
 
-def _test_on_most(claim: Claim, rows: list[list[_Pair]]) -> list[SignificanceResult]:
+def _findings_on_most(
+    claim: Claim, rows: list[list[_Pair]]
+) -> list[SignificanceResult]:
     """Return the tests of a claim over several data sets: a signed-rank test for each rival column,
     or a single sign test.
 

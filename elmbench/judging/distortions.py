@@ -63,14 +63,14 @@ def distorted_prints(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
     data sets only if they have the same models and a median difference above the margin.
     """
     for pair in compare_pairs(rows):
-        exchanged = [_exchanged(row, *pair.models) for row in rows]
+        exchanged = [_exchange_models(row, *pair.models) for row in rows]
         yield Distortion(_MODELS_EXCHANGED, exchanged)
-    yield from _exchanged_once(rows)
-    yield from _exchanged_datasets(rows)
+    yield from _exchange_once(rows)
+    yield from _exchange_datasets(rows)
     if any(len(row.models) > 1 for row in rows):
-        yield from _changed_differences(metric, rows)
+        yield from _change_differences(metric, rows)
     for margins in (2, -2):
-        shifted = [_shifted(row, margins) for row in rows]
+        shifted = [_shift_print(row, margins) for row in rows]
         yield Distortion(_ALL_SHIFTED, shifted)
     models = dict.fromkeys(model for row in rows for model in row.models)
     for model in models:
@@ -78,7 +78,7 @@ def distorted_prints(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
         yield Distortion(_NOISE, noisy)
 
 
-def _changed_differences(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
+def _change_differences(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
     """Yield the print in which the rivals of the best model are worse by two margins and, if the
     print separates any models, the print with doubled differences.
     """
@@ -91,14 +91,14 @@ def _changed_differences(metric: str, rows: Sequence[Row]) -> Iterator[Distortio
         yield Distortion(_DIFFERENCES_DOUBLED, doubled)
 
 
-def _shifted(row: Row, margins: float) -> Row:
+def _shift_print(row: Row, margins: float) -> Row:
     """Return a row in which all published values are larger by `margins` times their own
     margins.
     """
     return row.with_published(row.published + margins * row.margins)
 
 
-def _exchanged(row: Row, first: str, second: str) -> Row:
+def _exchange_models(row: Row, first: str, second: str) -> Row:
     """Return a row in which two models have each other's published value; the same row if it lacks
     one of them.
     """
@@ -110,18 +110,18 @@ def _exchanged(row: Row, first: str, second: str) -> Row:
     return row.with_published(published)
 
 
-def _exchanged_once(rows: Sequence[Row]) -> Iterator[Distortion]:
+def _exchange_once(rows: Sequence[Row]) -> Iterator[Distortion]:
     """Yield a print for each two models and each data set that separates them; they are exchanged
     on this data set only.
     """
     for number, row in enumerate(rows):
         for i, j in row.clear_pairs:
             distorted = list(rows)
-            distorted[number] = _exchanged(row, row.models[i], row.models[j])
+            distorted[number] = _exchange_models(row, row.models[i], row.models[j])
             yield Distortion(_EXCHANGED_ONCE, distorted)
 
 
-def _exchanged_datasets(rows: Sequence[Row]) -> Iterator[Distortion]:
+def _exchange_datasets(rows: Sequence[Row]) -> Iterator[Distortion]:
     """Yield a print for each two data sets of the same models; they have each other's published
     values.
 

@@ -250,7 +250,9 @@ def _compare_value(
     # The print may stand for any number between these two.
     least = published.number - tolerance.rounding
     greatest = published.number + tolerance.rounding
-    nearest = _pick(values[:, is_ok], runs[is_ok], (least, greatest), test_share)
+    nearest = _pick_nearest(
+        values[:, is_ok], runs[is_ok], (least, greatest), test_share
+    )
     spelling = resolved.spelling(dataset)
     table_label = resolved.file.spec.label
     origin = f"{table_label}, {resolved.profile}, {common.select}, {len(runs)} cells"
@@ -312,7 +314,7 @@ def _interval(
     return low, high
 
 
-def _pick(
+def _pick_nearest(
     table: _Values,
     runs: NDArray[np.int64],
     published: tuple[float, float],

@@ -51,10 +51,12 @@ def strict_tests(
     if not chosen:
         return ()
     reruns = [_simulate(row) for row in chosen]
-    return tuple(_test(chosen, reruns, mean_of) for mean_of in means_of)
+    return tuple(_strict_test(chosen, reruns, mean_of) for mean_of in means_of)
 
 
-def _test(rows: Sequence[Row], reruns: Sequence[_Reruns], mean_of: int) -> StrictTest:
+def _strict_test(
+    rows: Sequence[Row], reruns: Sequence[_Reruns], mean_of: int
+) -> StrictTest:
     """Return the strict test of rows if a published value is a mean over `mean_of` runs. `reruns`:
     those of each row.
     """
@@ -78,11 +80,11 @@ def _number_outside(row: Row, draws: int) -> int:
     """
     variances = (row.residuals**2).sum(axis=0)
     distances = np.abs(row.published - row.means)
-    is_outside = _outside(distances, np.sqrt(variances), row, draws)
+    is_outside = _are_outside(distances, np.sqrt(variances), row, draws)
     return int(is_outside.sum())
 
 
-def _outside(
+def _are_outside(
     distances: Array, deviations: Array, row: Row, draws: int
 ) -> NDArray[np.bool_]:
     """Return True for each distance that is larger than t s sqrt(1/M + 1/R), with the rounding.
@@ -130,7 +132,7 @@ class _Reruns:
         """
         exact_prints = self.single_prints / np.sqrt(draws)
         distances = np.abs(exact_prints + self.rounding - self.means)
-        is_outside = _outside(distances, self.deviations, row, draws)
+        is_outside = _are_outside(distances, self.deviations, row, draws)
         return np.asarray(is_outside.sum(axis=1))
 
 

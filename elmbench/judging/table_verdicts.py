@@ -261,7 +261,7 @@ def judge_measures(
     measures = [
         _values_verdict(rows),
         judge_order(rows),
-        _robust(rows, differences_state),
+        _robust_verdict(rows, differences_state),
     ]
     if not strict or strict[0].p > ALPHA:
         measures = [_undecided_instead(measure) for measure in measures]
@@ -335,7 +335,7 @@ def differences_state(rows: Sequence[Row]) -> State:
 # --- robustness
 
 
-def _robust(
+def _robust_verdict(
     rows: Sequence[Row], state_of: Callable[[Sequence[Row]], State]
 ) -> MeasureVerdict:
     """Return the verdict on a measure, checked by leaving out each model and each data set.
@@ -373,7 +373,7 @@ def _values_verdict(rows: Sequence[Row]) -> MeasureVerdict:
     It is `does not hold` if these are more than `MOST_EXCEPTIONS` of the models or of the data
     sets.
     """
-    verdict = _robust(rows, values_state)
+    verdict = _robust_verdict(rows, values_state)
     if verdict.state != "holds":
         return verdict
     exceptions = list(verdict.exceptions)
@@ -402,7 +402,7 @@ def judge_order(rows: Sequence[Row]) -> MeasureVerdict:
         holds = not are_many and order_state(rest) == "holds"
         verdict = MeasureVerdict("holds" if holds else "does not hold")
     else:
-        verdict = _robust(rows, order_state)
+        verdict = _robust_verdict(rows, order_state)
     if verdict.state not in ("holds", "undecided"):
         return verdict
     if _are_many_opposite(rest):

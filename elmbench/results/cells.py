@@ -98,7 +98,9 @@ def cells_frame(
                 line = _line(cell, record["result"]) | _measured_values(
                     record["result"], values
                 )
-                lines.append(line | _limits(record, store) | capped_values(record))
+                lines.append(
+                    line | _limit_columns(record, store) | capped_values(record)
+                )
                 yield stored_predictions_of(record["result"])
 
     metric_names = {*REGISTRY, *({*resolved.spec.protocol.all_metrics} - {*MEASURES})}
@@ -198,7 +200,7 @@ def _user_warnings(result: dict[str, Any]) -> str | None:
     return "; ".join(warnings) or None
 
 
-def _limits(record: dict[str, Any], store: Store) -> dict[str, float | None]:
+def _limit_columns(record: dict[str, Any], store: Store) -> dict[str, float | None]:
     """Return the column of `LIMITS` that holds the time limit which stopped a cell: its own, or
     that of the search before it; empty if it was not stopped.
     """

@@ -137,7 +137,7 @@ def outdated_models(
     kept = cells[is_kept].drop_duplicates(columns)
     for dataset, column, number in kept[columns].itertuples(index=False):
         record = records[number - 1] if 0 < number <= len(records) else {}
-        model = str(_part(record, "models", column) or "")
+        model = str(_description_of(record, "models", column) or "")
         if _is_outdated(model, dataset, resolved):
             outdated[str(column)] = model
     return outdated
@@ -242,12 +242,14 @@ def _is_same_task(
     dataset, model, _, _ = entry
     return (
         record.get("spec_sha256") == origin["spec_sha256"]
-        and _part(record, "datasets", dataset) == _part(origin, "datasets", dataset)
-        and _part(record, "models", model) == _part(origin, "models", model)
+        and _description_of(record, "datasets", dataset)
+        == _description_of(origin, "datasets", dataset)
+        and _description_of(record, "models", model)
+        == _description_of(origin, "models", model)
     )
 
 
-def _part(record: Mapping[str, Any], kind: str, name: str) -> Any:
+def _description_of(record: Mapping[str, Any], kind: str, name: str) -> Any:
     """Return the description of a data set or model in a record; None without one. `kind`:
     `datasets` or `models`.
     """
