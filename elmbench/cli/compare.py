@@ -242,7 +242,9 @@ class _Outputs(NamedTuple):
     Attributes
     ----------
     model : path, optional
+        The file of --save.
     page : path, optional
+        The file of --html.
     """
 
     model: Path | None

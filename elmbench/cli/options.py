@@ -41,8 +41,8 @@ class State:
 
     Attributes
     ----------
-    named_results_dir : path, optional
-    named_data_dir : str, optional
+    named_results_dir, named_data_dir : path and str, optional
+        The values of --results-dir and --data-dir; None if they are not given.
     plugins : tuple of str
         Absolute paths.
     quiet, as_json, debug : bool
@@ -51,7 +51,7 @@ class State:
     command : str
         The whole command, as a shell reads it.
     typed : str
-        The options with values, as they were typed.
+        The options of the whole app that take a value, as they were typed, with the values.
     commands : tuple of str
         The names of all commands.
     """

@@ -40,6 +40,7 @@ class ArrayFiles(NamedTuple):
     ----------
     rows : path
     held_out : path, optional
+        None without held-out rows.
     columns : mapping of str to str
         The name of the column that holds `y` and each given argument, such as `groups`.
     """

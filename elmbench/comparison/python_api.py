@@ -242,8 +242,9 @@ class SelectedModels(NamedTuple):
     Attributes
     ----------
     names : list of str
+        The names of all models, in their order.
     estimators : mapping of str to estimator
-        The user's own ones, by name.
+        The user's own estimators, by these names.
     """
 
     names: list[str]

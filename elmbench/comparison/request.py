@@ -75,6 +75,7 @@ class ComparisonRequest:
     Attributes
     ----------
     data : tuple of UserData
+        The data sets.
     models : tuple of str
         By default, the models of `MODELS` for the task.
     grids : mapping of str to mapping

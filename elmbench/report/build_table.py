@@ -372,7 +372,7 @@ def _param_text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class TableGrid:
-    """A table in the paper's shape."""
+    """A table in the paper's shape, with an entry for each row and column."""
 
     #: What all values share: a measure, a data set or a model.
     heading: str

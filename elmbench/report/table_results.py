@@ -60,7 +60,7 @@ COMMITTED = "committed"
 
 @dataclass(frozen=True)
 class Committed:
-    """The part of the committed results that completes a user's.
+    """The part of the committed results that completes the results of a user.
 
     Attributes
     ----------

@@ -45,7 +45,9 @@ class RunOptions:
     metrics : tuple of str
         Shown beside the tables' own metrics.
     request : RunRequest
+        The parts of the tables to run, and changes of their protocols.
     settings : Settings
+        Of the workers.
     retry, force : bool
         As for `find_pending`.
     command : str

@@ -19,7 +19,7 @@ _TIMES = ("search_seconds", "fit_seconds", "predict_seconds")
 
 
 class _Entry(NamedTuple):
-    """What cells have in common whose durations are alike."""
+    """The data set, model and selection of cells, whose durations are alike."""
 
     dataset: str
     model: str

@@ -26,9 +26,9 @@ class PublishedCheck:
     Attributes
     ----------
     blocks : sequence of Block
-        Its text; empty with `record`.
+        Its text; empty if there is a `record`.
     record : list of dict or None
-        Its content for JSON, if it was asked for.
+        Its content for JSON (see `published_record`); None unless it was requested.
     origins : str
         The line on the folders of the results; empty if there is one folder.
     tables : sequence of str

@@ -34,7 +34,7 @@ _SIDE = 4.6
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of a page, with the text that describes it."""
+    """A picture of a page as PNG, with the text that describes it (`label`)."""
 
     label: str
     png: bytes

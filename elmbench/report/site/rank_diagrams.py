@@ -36,7 +36,10 @@ class Name:
 
 @dataclass(frozen=True)
 class RankDiagram:
-    """The critical differences of average ranks, with the text that describes them."""
+    """The diagram of the average ranks of models, with the text that describes it (`label`).
+
+    All positions are in units of the drawing, from its upper left corner.
+    """
 
     label: str
     comparison: Statistics
@@ -50,7 +53,7 @@ class RankDiagram:
 
     @property
     def axis(self) -> tuple[float, float, int]:
-        """The left and right end of the axis, and its height."""
+        """The horizontal positions of the left and right end of the axis, and its vertical one."""
         return self._x(1), self._x(self._n_models), _AXIS
 
     @property
@@ -60,7 +63,9 @@ class RankDiagram:
 
     @cached_property
     def bars(self) -> list[tuple[float, float, int]]:
-        """The left end, right end and height of each bar, which joins models that do not differ."""
+        """The left end, right end and vertical position of each bar, which joins models that do not
+        differ.
+        """
         return [
             (
                 self._x(first) - _OVERHANG,
@@ -101,10 +106,10 @@ class RankDiagram:
 
     @property
     def _top(self) -> int:
-        """The height of the first row of names, below all bars."""
+        """The vertical position of the first row of names, below all bars."""
         return _AXIS + len(self.bars) * _BAR_STEP + 18
 
     def _x(self, rank: float) -> float:
-        """Return the position of a rank on the axis."""
+        """Return the horizontal position of a rank on the axis."""
         share = (rank - 1) / (self._n_models - 1)
         return round(_LEFT + share * (_RIGHT - _LEFT), 1)
