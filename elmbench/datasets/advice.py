@@ -48,10 +48,11 @@ _SHOWN = 5
 def warnings_of(
     table: Table, task: str, grouped: bool, dates: Collection[str], is_guessed: bool
 ) -> Iterator[str]:
-    """Yield warnings about the rows of a table.
+    """Yield warnings about the rows of a user's table, each with the option that helps.
 
-    `dates`: columns of dates and text, which are not checked against the target. `is_guessed`:
-    neither the target nor the task was given.
+    `grouped`: the user has named groups, so none are advised. `dates`: columns of dates and text,
+    which are not checked against the target. `is_guessed`: neither the target nor the task was
+    given.
     """
     if is_guessed:
         yield from _about_guessed_coordinate(table)
@@ -114,8 +115,8 @@ def _about_target_of_numbers(table: Table) -> Iterator[str]:
 
 
 def _fills_a_decade(numbers: NDArray[np.float64]) -> bool:
-    """Return True for whole numbers of equally many digits, three or more, that use most of that
-    range, as quantities hardly ever do.
+    """Return True for whole numbers of equally many digits, three or more, that spread over most of
+    these numbers, such as 100 to 999. Quantities hardly ever do.
     """
     smallest = numbers.min()
     largest = numbers.max()
@@ -131,7 +132,7 @@ def _fills_a_decade(numbers: NDArray[np.float64]) -> bool:
 
 
 def _about_many_classes(table: Table) -> Iterator[str]:
-    """Yield a warning if a target has many classes of few rows each."""
+    """Yield a warning if a target has more than 20 classes of fewer than 10 rows on average."""
     words = table.labels
     n_classes = len(set(words) - {None})
     n_rows = len(words)
@@ -145,7 +146,9 @@ def _about_many_classes(table: Table) -> Iterator[str]:
 
 
 def _about_labels(table: Table) -> Iterator[str]:
-    """Yield warnings about labels without a training row, or with several spellings."""
+    """Yield a warning about labels of held-out rows that no training row has, and one about labels
+    that differ in case alone.
+    """
     words = table.labels
     labels = sorted(set(words) - {None})
     n_train = table.n_train
@@ -184,7 +187,11 @@ def _about_units(table: Table, dates: Collection[str]) -> Iterator[str]:
 def _about_columns(
     table: Table, task: str, grouped: bool, dates: Collection[str]
 ) -> Iterator[str]:
-    """Yield warnings about useless columns, suspect columns and repeated rows of dense features."""
+    """Yield warnings about columns of dense features that are constant, copies, identifiers or
+    codes, give the target away or look like groups; and about repeated rows.
+
+    `grouped`, `dates`: see `warnings_of`.
+    """
     values = {name: table.column(name) for name in table.names}
     whole = {name for name, column in values.items() if _is_whole(column)}
     # Once a column, and not for the columns that need none: each takes as long as its reading.
@@ -370,7 +377,9 @@ def _groups_in_several_parts(
 def _last_times_of_others(
     times: NDArray[np.int64], parts: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return, for each row, the last time in all parts but its own; -1 if there are none."""
+    """Return, for each row, the last time of the rows in all other parts; -1 if there are no
+    others.
+    """
     numbers, part_of = np.unique(parts, return_inverse=True)
     n_parts = len(numbers)
     last_of_part = np.full(n_parts, -1)
@@ -422,7 +431,9 @@ def _about_target(
 
 
 def _names_groups(name: str, codes: NDArray[np.int64]) -> bool:
-    """Return True if a column is named like an identifier, and has many values that repeat."""
+    """Return True if a column is named like an identifier, and has more than 20 values of two rows
+    or more on average.
+    """
     n_values = codes.max() + 1
     return bool(ID_NAME.search(name) and _MANY_CLASSES < n_values <= len(codes) / 2)
 
@@ -430,8 +441,9 @@ def _names_groups(name: str, codes: NDArray[np.int64]) -> bool:
 def _each_has_one_target(
     codes: NDArray[np.int64], target: NDArray[np.int64], *, is_nominal: bool
 ) -> bool:
-    """Return True if each value of a column with repeated values has a single target, and not by
-    chance.
+    """Return True if rows with equal values of a column have equal targets, which chance would
+    hardly do. False if more than half of the rows have distinct values, unless the column holds
+    words.
     """
     n_rows = len(target)
     sizes = np.bincount(codes)
@@ -477,7 +489,9 @@ def _chance_of_one_target(
 
 
 def _separates(values: NDArray[np.float64], target: NDArray[np.int64]) -> bool:
-    """Return True if thresholds of one column separate all classes, and not by chance."""
+    """Return True if the classes occupy separate ranges of a column's values, which chance would
+    hardly do.
+    """
     # Few rows settle most columns.
     head = values[:_HEAD]
     head_target = target[:_HEAD]

@@ -171,7 +171,9 @@ class Dataset:
 
     @property
     def is_raw(self) -> bool:
-        """True if words, dates or missing values are left to the folds."""
+        """True if `X` is a data frame with words, dates or missing values, which each fold encodes
+        and imputes.
+        """
         return not (isinstance(self.X, np.ndarray) or sp.issparse(self.X))
 
     @property
@@ -180,7 +182,9 @@ class Dataset:
         return self.columns if self.is_raw else None
 
     def labels_of(self, rows: NDArray[np.intp]) -> NDArray[np.str_]:
-        """Return the original labels of some rows of a classification."""
+        """Return the original labels of some rows of a classification, by the positions of the
+        rows.
+        """
         assert self.classes is not None
         codes = self.y[rows]
         if len(self.classes) <= 2:
@@ -245,7 +249,7 @@ def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
 
 
 def _are_same(values: tuple[float, ...], expected: tuple[float, ...]) -> bool:
-    """Return True if numbers agree, or if one of the two fingerprints lacks them."""
+    """Return True if the numbers differ by at most `_SAME`, or if one of the two is empty."""
     if not values or not expected:
         return True
     distances = np.abs(np.subtract(values, expected))

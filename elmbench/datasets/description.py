@@ -205,19 +205,19 @@ def _left_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:
 
 
 def _is_empty(values: NDArray[Any]) -> bool:
-    """Return True if all values are missing, which the first ones often decide."""
+    """Return True if all values are missing; the first ones often decide."""
     head = values[:_HEAD]
     return bool(is_missing(head).all() and is_missing(values).all())
 
 
 def _are_names(words: NDArray[Any]) -> bool:
-    """Return True if most of many words are distinct."""
+    """Return True if more than half of the words are distinct, and there are more than 20."""
     n_distinct = len(set(words))
     return len(words) > _FEW_WORDS and n_distinct > MOST_DIFFERENT * len(words)
 
 
 def _are_texts(values: NDArray[Any]) -> bool:
-    """Return True for texts of several words each on average."""
+    """Return True for texts of three words or more on average."""
     n_words = sum(len(value.split()) for value in values)
     return n_words >= _WORDS_OF_TEXT * len(values)
 
@@ -303,7 +303,9 @@ def _row_settings(
 def _row_warnings(
     table: Table, columns: Mapping[str, NDArray[Any]], request: UserData
 ) -> Iterator[str]:
-    """Yield warnings about the user's folds, groups, times and held-out rows."""
+    """Yield warnings about the user's folds, groups, times and held-out rows. `columns`: those that
+    `take_row_columns` returns.
+    """
     n_rows = len(table.target)
     if "folds" in columns and 2 * _n_folds(columns) > n_rows:
         problem = f"{request.fold!r} makes {_n_folds(columns)} folds of {n_rows} rows"
@@ -350,7 +352,9 @@ def _feature_settings(
 
 
 def _with_example(table: Table, name: str) -> str:
-    """Return the name of a column with its first word that is not a number, if it has one."""
+    """Return the name of a column and its first word that is not a number, as 'NAME (WORD)'; the
+    name alone without such a word.
+    """
     for word in table.nominal.get(name, ()):
         if word and not looks_numeric(word):
             return f"{name} ({shortened(word)})"

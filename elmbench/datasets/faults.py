@@ -140,7 +140,7 @@ def _no_feature(rows: DescribedRows) -> Fault | None:
 
 
 def _missing_targets(rows: DescribedRows) -> Fault | None:
-    """Return the fault of rows without a target; None if there are none."""
+    """Return the fault of rows with a missing target; None without such rows."""
     table = rows.table
     n_rows = len(table.target)
     n_missing = int(is_missing(table.target).sum())
@@ -186,7 +186,9 @@ def _columns_of_huge_values(X: Any) -> NDArray[np.intp]:
 
 
 def _missing_features(rows: DescribedRows) -> Fault | None:
-    """Return the fault of missing values that are not imputed; None if there are none."""
+    """Return the fault of missing values that are not imputed, because the user or the size of
+    sparse rows forbids it; None if there are none.
+    """
     can_impute = not stays_sparse(rows.table)
     if can_impute and rows.request.impute:
         return None

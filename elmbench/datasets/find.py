@@ -21,8 +21,8 @@ from elmbench.specs.experiment_file import ExperimentFile
 
 
 def data_folder(data_dir: Path | str | None = None) -> Path | None:
-    """Return the folder of the user's files, which must exist: the given one, or else
-    `ELMBENCH_DATA_DIR`, or None.
+    """Return the folder of the user's files: the given one, or else `ELMBENCH_DATA_DIR`; None if
+    neither is set. Raises ElmbenchError if it is not a folder.
     """
     name = data_dir or os.environ.get("ELMBENCH_DATA_DIR")
     folder = expand_home(name) if name else None
@@ -90,7 +90,7 @@ class Status:
 def dataset_statuses(
     names: Iterable[str] | None = None, data_dir: Path | str | None = None
 ) -> list[Status]:
-    """Return the origin of each named data set, by default of all, without reading it or using a
+    """Return the status of each named data set, by default of all, without reading rows or using a
     network.
     """
     specs = load_dataset_specs()

@@ -24,8 +24,8 @@ _MOST_VALUES = 50_000_000
 def write_fingerprints(
     path: Path, specs: Iterable[DatasetSpec], data_dir: str | None
 ) -> dict[str, Fingerprint]:
-    """Write the fingerprints of the data sets that are at hand into their file, in place of its
-    own; return them by name.
+    """Write the fingerprints of the data sets that are at hand into the `datasets.yaml` at `path`,
+    in place of earlier ones; return them by name.
 
     Raises ElmbenchError if the entries of the file are written in a way that cannot be changed line
     by line.

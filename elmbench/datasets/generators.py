@@ -116,15 +116,17 @@ def integrate(history: Array, n_samples: int) -> Array:
 
 @cache
 def clean_series(n_samples: int) -> Array:
-    """Return the first samples of the noiseless series, of shape (n_samples,)."""
+    """Return the first samples of the noiseless Mackey-Glass series, of shape
+    (n_samples,); cached.
+    """
     return run_compiled(integrate, np.full(DELAY_STEPS, BEFORE), n_samples)
 
 
 def mackey_glass(
     name: str, run: int, *, rows: int, taps: int, noise_variance: float
 ) -> tuple[Array, Array]:
-    """Return inputs and targets of one-step prediction: `taps` samples in a row, oldest first, and
-    the one after them.
+    """Return inputs of shape (rows, taps) and targets of shape (rows,) of one-step prediction:
+    `taps` samples in a row, oldest first, and the one after them.
 
     Gaussian noise of `noise_variance` is added to the series. A different variance scales the same
     draws.

@@ -86,7 +86,9 @@ def load_dataset(
 def load_from_spec(
     spec: DatasetSpec, data_dir: Path | str | None = None, run: int = 0
 ) -> Dataset:
-    """Load the data set of a spec (see `load_dataset`), and check its counts but not its values."""
+    """Load the data set of a spec (see `load_dataset`), and check its counts but not its values.
+    `run`: for data that are redrawn every run.
+    """
     return load_from(find_source(spec, data_dir), SourceRequest(spec, run))
 
 
@@ -107,7 +109,9 @@ def identify(
     run: int = 0,
     other_data: bool = False,
 ) -> Identity:
-    """Return the checksum and remarks of a data set; its rows are parsed only the first time."""
+    """Return the checksum and remarks of a data set. Its rows are read only if the cache has no
+    entry for this state of its files and options; the entry is then written.
+    """
     source = find_source(spec, data_dir)
     request = SourceRequest(spec, run)
     if spec.redraw and source.generated:
@@ -198,7 +202,9 @@ def load_from(source: Source, request: SourceRequest) -> Dataset:
 
 
 def _read_source(source: Source, request: SourceRequest) -> Table:
-    """Return the table of a source; raise ElmbenchError if a source of a plug-in fails."""
+    """Return the table of a source. Errors of a plug-in's source, and a result that is not a
+    `Table`, become an ElmbenchError.
+    """
     try:
         table = source.load(request)
         if not isinstance(table, Table):
@@ -225,7 +231,9 @@ def _features(table: Table) -> Any:
 
 
 def _hashes_of_words(table: Table) -> Iterator[str]:
-    """Yield a hash of each column of words, of its position and of the format of its dates."""
+    """Yield, for each column of words, a hash of its position, its words, and the format of its
+    dates or that it is text.
+    """
     for name, words in table.nominal.items():
         kind = "text" if name in table.text else table.dates.get(name)
         content = [table.index[name], kind, words.tolist()]

@@ -31,8 +31,8 @@ _REPLACE = "correct or replace the file"
 
 
 def prepare_dataset(table: Table, steps: Iterable[specs.Step]) -> Table:
-    """Apply steps, which their classes in `elmbench.specs.datasets.sources` describe, in their
-    order.
+    """Return the table after these steps, in their order. Their classes in
+    `elmbench.specs.datasets.sources` describe them.
     """
     for step in steps:
         match step:
@@ -133,7 +133,9 @@ def _ordinal(step: specs.Ordinal, table: Table) -> Table:
 
 
 def _fill_missing(table: Table) -> Table:
-    """Replace missing numbers by the mean of their column, or by 0 if it has none."""
+    """Replace missing numbers by the mean of their column, or by 0 if all are missing. Words stay
+    missing. Raises ElmbenchError for sparse rows.
+    """
     X: NDArray[np.float64] = _dense(table)
     is_present = ~np.isnan(X)
     # The means of the columns.
@@ -211,7 +213,7 @@ def _existing_columns(table: Table, *names: str) -> tuple[str, ...]:
 
 
 def _dense(table: Table) -> NDArray[np.float64]:
-    """Return dense features; raise ElmbenchError if they are sparse."""
+    """Return the features of a table as a dense array; raise ElmbenchError if they are sparse."""
     if sp.issparse(table.X):
         problem = f"{table.origin}: sparse rows cannot be prepared this way"
         next_step = "set `sparse: false` in datasets.yaml"
@@ -265,7 +267,9 @@ class _LabelMapping(NamedTuple):
 def _label_mappings(
     words: NDArray[np.object_], spec: DatasetSpec, labels: Mapping[str, str]
 ) -> Iterator[_LabelMapping]:
-    """Yield the mappings that a file may follow, the likeliest first."""
+    """Yield the mappings of labels that a file may follow, the likeliest first: `labels`, the
+    public file's labels, those of each source, and one by the sizes of two classes (perhaps empty).
+    """
     yield _LabelMapping(labels)
     yield _LabelMapping({label: label for label in spec.shape.labels})
     for source in spec.sources:
@@ -427,7 +431,9 @@ def code_target(
 def _code_signs(
     table: Table, labels: list[str], positive: Sequence[str]
 ) -> tuple[NDArray[np.int8], tuple[str, str]]:
-    """Return 1 for rows with a positive label and -1 for others, and the names of both sides."""
+    """Return 1 for rows with a positive label and -1 for others, and the names of the negative and
+    the positive side: a label, `rest` for several negative ones, or positive ones joined by `+`.
+    """
     rest = [label for label in labels if label not in positive]
     negative_name = rest[0] if len(rest) == 1 else "rest"
     positive_name = "+".join(positive)

@@ -98,12 +98,16 @@ def read_table(
 
 
 def compression_of(path: PurePath) -> str:
-    """Return the ending of a compressed file, such as .gz; nothing if it is not compressed."""
+    """Return the ending of a compressed file, such as .gz, in its own case; empty if it is not
+    compressed.
+    """
     return path.suffix if path.suffix.lower() in _OPENERS else ""
 
 
 def form_of(path: PurePath) -> str:
-    """Return the format of a file by its ending in lower case, before that of a compression."""
+    """Return the ending of a file in lower case and without its point, such as 'csv' for a.CSV.gz;
+    an ending of a compression is skipped.
+    """
     return path.name.removesuffix(compression_of(path)).rpartition(".")[2].lower()
 
 

@@ -73,7 +73,9 @@ class Table:
 
     @classmethod
     def of_numbers(cls, X: Matrix, target: NDArray[Any], origin: str) -> Table:
-        """Return the table of features without names, which become x0, x1, ..."""
+        """Return the table of features without names, which become x0, x1, ... Raises ValueError
+        for too many columns.
+        """
         n_columns = X.shape[1]
         if n_columns > _MOST_NUMBERED:
             raise ValueError(
@@ -140,8 +142,8 @@ class Table:
         return label_words(self.target)
 
     def frame(self) -> pd.DataFrame:
-        """Return the features as a data frame: numbers as floats, words as objects, NaN if
-        missing.
+        """Return the features as a data frame of shape (n, d): floats for numbers, objects for
+        words, NaN if missing. Sparse rows become dense.
         """
         import pandas as pd
 
@@ -157,8 +159,8 @@ class Table:
         return pd.DataFrame(columns, index=index, copy=False)
 
     def write(self, folder: Path, stem: str) -> Path:
-        """Write the rows, with a column `target`, to a Parquet file or, for sparse rows, a NumPy
-        archive; return it.
+        """Write the rows, with a column `target`, to FOLDER/STEM.parquet or, for sparse rows, .npz;
+        return the path.
         """
         import scipy.sparse as sp
 
@@ -173,7 +175,9 @@ class Table:
         return path
 
     def _write_dense(self, stream: IO[bytes]) -> None:
-        """Write the rows as Parquet, with the target as the column `target`."""
+        """Write the rows as Parquet, with the target as the column `target`; a feature of this name
+        becomes `target_`. Columns of `words` keep their kind.
+        """
         feature = unused_name("target_", self.names)  # the name of a feature `target`
         features = self.frame().rename(columns={"target": feature})
         frame = features.assign(target=self.target)
@@ -203,7 +207,7 @@ class Table:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The notes that warn of a doubtful reading."""
+        """The notes that begin with 'warning: '."""
         return tuple(note for note in self.notes if note.startswith("warning: "))
 
     def column(self, name: str) -> NDArray[Any]:
@@ -219,8 +223,8 @@ class Table:
         return column[:, 0]
 
     def missing(self) -> NDArray[np.bool_]:
-        """Return True for each missing value of dense rows, an array of shape (n, d); a missing
-        text is empty.
+        """Return a mask of shape (n, d): True for each missing value of dense rows. Missing texts
+        do not count.
         """
         missing: NDArray[np.bool_] = np.isnan(self.X)
         for name, words in self.nominal.items():
@@ -232,8 +236,8 @@ class Table:
         return missing
 
     def rows(self, chosen: NDArray[np.intp] | NDArray[np.bool_]) -> Table:
-        """Return the table of some rows, by their numbers or a mask; training rows stay above test
-        rows.
+        """Return the table of some rows, chosen by their numbers, in this order, or by a mask.
+        Numbers of training rows must come before those of test rows.
         """
         numbers = np.arange(len(self.target))[chosen]
         n_train = None
@@ -251,7 +255,9 @@ class Table:
     def with_numbers(
         self, columns: Mapping[str, Sequence[float] | NDArray[np.float64]]
     ) -> Table:
-        """Return the table with numbers in place of the words of some columns."""
+        """Return the table with numbers in place of the words of some columns, by their names;
+        these columns are no longer nominal.
+        """
         X = np.array(self.X) if columns else self.X
         for name, values in columns.items():
             X[:, self.index[name]] = values
@@ -266,7 +272,9 @@ class Table:
         )
 
     def with_words(self, columns: Mapping[str, NDArray[np.object_]]) -> Table:
-        """Return the table with words in place of the numbers of some columns."""
+        """Return the table with words in place of the numbers of some columns, by their names;
+        these columns become nominal.
+        """
         X = np.array(self.X) if columns else self.X
         for name in columns:
             X[:, self.index[name]] = np.nan
@@ -286,7 +294,7 @@ class Table:
         )
 
     def drop_columns(self, dropped: Collection[str]) -> Table:
-        """Return the table without some columns, which it may lack."""
+        """Return the table without these columns; names that it lacks are ignored."""
         if not len(dropped):
             return self
         dropped = {*dropped}
@@ -304,10 +312,10 @@ def _values(column: pd.Series[Any]) -> NDArray[Any]:
 def _distinct_values(
     column: pd.Series[Any],
 ) -> tuple[NDArray[np.intp] | None, NDArray[Any]]:
-    """Return the position of each value of a column among its distinct words, and these words, the
-    last of which is None.
+    """Return codes and distinct words of a column, whose values are `words[codes]`. The last word
+    is None, so the code -1 is a missing value.
 
-    A column of booleans, integers or floats is returned as it is, without positions.
+    For a column of booleans, integers or floats, the codes are None and the words its values.
     """
     import pandas as pd
 
@@ -331,8 +339,8 @@ def spelled(values: Any, spell: Callable[[Any], str]) -> NDArray[np.object_]:
 
 
 def target_of(names: list[str], choose: Callable[[list[str]], str], path: Path) -> str:
-    """Return the name of the target; raise ElmbenchError for a repeated name or too many
-    columns.
+    """Return the name of the target that `choose` takes from the names. Raises ElmbenchError first
+    for a repeated name or too many columns.
     """
     check_width(len(names), path)
     check_names(names, path)
@@ -376,14 +384,16 @@ def few(names: Sequence[str], most: int) -> str:
 
 
 def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return True for each value that is None or NaN."""
+    """Return a mask of the values that are None or NaN (NaT for dates)."""
     import pandas as pd
 
     return np.asarray(pd.isna(values))
 
 
 def is_number(text: str) -> bool:
-    """Return True if text is a plain number, apart from surrounding spaces."""
+    """Return True if a text is a plain ASCII number, such as -1.5e3, apart from
+    surrounding spaces.
+    """
     return _NUMBER.fullmatch(text.strip()) is not None
 
 
@@ -396,7 +406,7 @@ def have_equal_digits(words: Iterable[str]) -> bool:
 
 
 def _is_code(word: str) -> bool:
-    """Return True if a word consists of two digits or more."""
+    """Return True if a word consists of ASCII digits alone, two or more."""
     return len(word) > 1 and word.isascii() and word.isdigit()
 
 
@@ -468,8 +478,8 @@ def label_word(value: Any) -> str:
 
 
 def category_word(value: Any) -> str:
-    """Return the text of a category; True and False are in lower case, however pandas read or a
-    file spells them.
+    """Return the text of a category without surrounding spaces. True and False are in lower case,
+    because files and pandas spell them differently.
     """
     word = str(value).strip()
     return word.lower() if word in ("True", "False", "TRUE", "FALSE") else word

@@ -18,8 +18,8 @@ _BLOCK = 2**20
 
 
 def read_limited(stream: IO[bytes], path: Path, *, is_text: bool = False) -> bytes:
-    """Return the whole content of a stream of a file; raise ElmbenchError if a compressed file
-    unpacks to too much, or if a line of text is too long.
+    """Return the whole content of a stream, the unpacked file at `path`. Raises ElmbenchError if it
+    unpacks to too many bytes or, with `is_text`, if a line is too long.
     """
     content = io.BytesIO()
     size = path.stat().st_size

@@ -101,7 +101,9 @@ def local_file(location: str, target: str | int = "") -> LocalFile:
 
 
 def _openml_file(name: str, location: str, target: str) -> LocalFile:
-    """Return the file of an OpenML data set, whose column `target` is the named target."""
+    """Return the cached file of an OpenML data set, which is fetched on first use. Its column
+    `target` holds the target that the argument `target` names, by default OpenML's.
+    """
     if not _OPENML_ID.fullmatch(name):
         raise ElmbenchError(
             f"{location!r} is not an OpenML data set",
@@ -134,7 +136,7 @@ def _sklearn_file(name: str, location: str, target: str | int) -> LocalFile:
 
 
 def _cached_file(folder: Path, stem: str) -> Path | None:
-    """Return the file of rows with this stem in a folder; None if there is none."""
+    """Return the file STEM.parquet or STEM.npz in a folder; None if there is none."""
     for ending in ("parquet", "npz"):
         path = folder / f"{stem}.{ending}"
         if path.is_file():
@@ -168,10 +170,11 @@ def write_arrays(
     extra: dict[str, Any],
     target: str = "target",
 ) -> Path:
-    """Write the rows and targets of a program, and `extra` columns such as groups, to a file;
-    return the file.
+    """Write the rows and targets of a program, and `extra` columns such as groups, to
+    FOLDER/NAME.parquet, or .npz if X is sparse; return the path.
 
-    `target`: the name of the column of targets.
+    `target`: the name of the column of targets. Raises ElmbenchError if the shapes do not fit, a
+    column appears twice, or sparse rows have extra columns.
     """
     import pandas as pd
 
@@ -255,8 +258,8 @@ def short_slug(name: str) -> str:
 
 
 def slug(name: str) -> str:
-    """Return a name in small letters, digits and hyphens, with a checksum if it has letters of
-    other alphabets.
+    """Return a name in small letters, digits and hyphens, 'data' if nothing is left. A name with
+    other than ASCII characters ends in a checksum.
     """
     letters = normalize("NFKD", name.lower())
     words = (

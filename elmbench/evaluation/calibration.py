@@ -84,12 +84,15 @@ class CalibratedClassifier:
     labels: list[int]
 
     def decision_function(self, X: Any) -> Array:
+        """Return the decision values of the model, of shape (n,) or (n, k)."""
         outputs = class_outputs(self.model, "decision_function", X, self.labels)
         assert outputs is not None
         return outputs
 
     def predict_proba(self, X: Any) -> Array:
+        """Return calibrated probabilities, of shape (n, k)."""
         return self.probabilities(self.decision_function(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
+        """Return the likeliest label of each row."""
         return np.asarray(self.labels)[self.predict_proba(X).argmax(axis=1)]

@@ -23,8 +23,8 @@ def content_name(name: str) -> dict[str, str]:
 
 
 def content_of(value: Any) -> Any:
-    """Return a value in the types of JSON: its `content()`, the fields of a dataclass as a mapping,
-    or itself.
+    """Return a value in the types of JSON: the result of its method `content`, the fields of a
+    dataclass as a mapping, a tuple as a list, or itself.
     """
     if hasattr(value, "content"):
         return value.content()
@@ -50,15 +50,16 @@ def content_of_fields(value: Any) -> dict[str, Any]:
 
 
 def _name_in_content(field: Field[Any]) -> str:
+    """Return the name of a field in the content: that of its metadata, else its own."""
     return str(field.metadata.get("name", field.name))
 
 
 def read_content(cls: type[T], content: Any, **omitted: Any) -> T:
-    """Return the object with some content.
+    """Return the object of class `cls` with some content, the reverse of `content_of`.
 
     `cls`: a tuple, a pydantic model, a dataclass, or a class with a `from_content`. `content`: may
-    contain more than the fields of the object. `**omitted`: values of the fields that the content
-    lacks, at any depth.
+    contain more than the fields of the object. `**omitted`: values of `OMITTED` fields by name, at
+    any depth; others have their defaults.
     """
     read: Any = getattr(cls, "from_content", getattr(cls, "model_validate", cls))
     if not is_dataclass(cls) or read is not cls:

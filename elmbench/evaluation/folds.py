@@ -190,6 +190,7 @@ class FoldData:
 
     @cached_property
     def _inputs(self) -> tuple[Any, Any]:
+        """The inputs X_train and X_test, prepared on first use."""
         return self.prepare()
 
 
@@ -245,7 +246,9 @@ def _take_rows(data: "Dataset", numbers: Indices) -> "Dataset":
 
 @lru_cache(maxsize=2)
 def _scaled_rows(dataset: DatasetRef, data_dir: str | None, scale: Scale) -> Any:
-    """Return all rows of a data set, scaled over all of them, from a cache."""
+    """Return all rows of a data set, with a scaling that is fitted to all of them; the last two are
+    cached.
+    """
     return preprocessing.prepared_inputs(
         load_rows(dataset, data_dir).X, slice(None), scale
     )
@@ -295,7 +298,9 @@ def _parts(
 
 
 def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
-    """Return the scaled rows of an outer fold."""
+    """Return the data of an outer fold: its scaled training rows, in the order of learning, and its
+    test rows.
+    """
     learnt, tested = fold_rows(outer_fold, data_dir)
     whole = load_rows(outer_fold.dataset, data_dir)
     if outer_fold.train_rows is None:
@@ -382,7 +387,7 @@ def fold_of(
 
 
 def folds_of_rows(outer_fold: OuterFold, data_dir: str | None) -> list[OuterFold]:
-    """Return the folds of a leave-one-out, one for each row."""
+    """Return the folds of a whole leave-one-out as separate outer folds, one for each row."""
     n_rows = len(load_rows(outer_fold.dataset, data_dir).y)
     protocol = replace(outer_fold.protocol, outer=Split(LEAVE_ONE_OUT, n_rows))
     return [replace(outer_fold, protocol=protocol, fold=row) for row in range(n_rows)]
@@ -437,8 +442,8 @@ def _whole_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, I
 def _learnt_rows(
     outer_fold: OuterFold, data_dir: str | None
 ) -> tuple[Indices, Indices]:
-    """Return the training rows that are learnt, if these are not all, and the test rows; cached
-    because several models learn them.
+    """Return a stratified sample of `train_rows` training rows, in the order of learning, and all
+    test rows; cached because several models learn them.
     """
     assert outer_fold.train_rows is not None
     train, test = _whole_rows(outer_fold, data_dir)

@@ -49,10 +49,11 @@ GivenSplits = Mapping[tuple[int, ...], GivenSplit]
 
 
 def locate_splits(split: Split, folder: Path, runs: int) -> Split:
-    """Return outer splits with the path and the checksum of their file, which is in a folder;
+    """Return outer splits with the path and the checksum of their file, which is in `folder`;
     splits of another kind as they are.
 
-    Raises ElmbenchError if the file lacks a run or a fold.
+    `runs`: the number of runs that are needed. Raises ElmbenchError if the file lacks a run or a
+    fold.
     """
     if split.kind != GIVEN:
         return split
@@ -96,7 +97,9 @@ def locate_inner_splits(
 
 
 def _with_path(split: Split, folder: Path) -> Split:
-    """Return given splits with the path and the checksum of their file."""
+    """Return given splits with the path and the checksum of their file: a file of this folder, or
+    the cached file of an OpenML task. Raises ElmbenchError if it cannot be read.
+    """
     number = task_number(split.file)
     path = folder / split.file if number is None else find_task(number).path
     try:
@@ -114,9 +117,10 @@ def _size_text(runs: int, folds: int) -> str:
 
 @lru_cache(maxsize=16)
 def read_splits(path: str, checksum: str, numbers: tuple[str, ...]) -> GivenSplits:
-    """Return the splits of a file by their numbers, the columns `numbers`.
+    """Return the splits of a file, each by the tuple of its numbers in the columns `numbers`, such
+    as (run, fold). Raises ElmbenchError if the file is not valid.
 
-    `checksum` distinguishes the contents that a file has had.
+    `checksum`: only distinguishes the contents that a file has had, in the cache.
     """
     splits: dict[tuple[int, ...], GivenSplit] = {}
     columns = (*numbers, "row", "part")

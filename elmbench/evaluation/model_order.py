@@ -49,7 +49,9 @@ class ModelOrder:
         return (*self.metrics, SIZE, FIT_TIME)
 
     def key(self, model: str) -> tuple[float, ...]:
-        """Return the sort key of a model: less is better, and equal within round-off is equal."""
+        """Return the sort key of a model, a number for each of `criteria`. Less is better; values
+        that differ by round-off are equal.
+        """
         means = self.means[model]
         return tuple(_loss(name, means.get(name, math.nan)) for name in self.criteria)
 
@@ -74,13 +76,17 @@ class ModelOrder:
 
     @property
     def rule(self) -> str:
-        """The rule for ties in words."""
+        """The rule for ties in words, such as 'the smaller size, then the shorter fit time, then
+        the name'.
+        """
         better = [f"the better {name}" for name in self.metrics[1:]]
         costs = [f"the {advantage}" for advantage in _ADVANTAGES.values()]
         return ", then ".join([*better, *costs, "the name"])
 
     def advantages_of_best(self) -> str:
-        """Return why the best model is before those tied with it; empty if no model is."""
+        """Return a text on why the best model comes before those tied with it; empty
+        without a tie.
+        """
         rivals = self._tied_with_best
         if not rivals:
             return ""
@@ -95,7 +101,7 @@ class ModelOrder:
 
     @property
     def _tied_with_best(self) -> list[str]:
-        """The models that are tied with the best one, without it."""
+        """The models that are tied with the best one, in order; empty without a tie."""
         best = self.models[0] if self.means else ""
         return next((group[1:] for group in self.ties if group[0] == best), [])
 
@@ -133,7 +139,9 @@ def _loss(criterion: str, mean: float) -> float:
 
 
 def rank_models(summary: DataFrame, dataset: str, resolved: Resolved) -> ModelOrder:
-    """Return the order of the ranked models of a data set."""
+    """Return the order of the ranked models of a data set. `summary`: a table with the columns
+    dataset, model, metric and mean.
+    """
     return order_of_means(means_by_model(summary, dataset), dataset, resolved)
 
 

@@ -103,7 +103,9 @@ def _values(
 def checked_metric(
     name: str, estimator: Any, X: Any, y: NDArray[Any], labels: list[int] | None
 ) -> float:
-    """Return a metric of a fitted model's predictions for some rows, which are checked."""
+    """Return the metric `name` of a fitted model's predictions for the rows X. Raises ValueError if
+    the predictions are not valid.
+    """
     return metric_value(
         name, y, check_predictions(y, estimator.predict(X), labels), labels
     )
@@ -142,7 +144,9 @@ def class_outputs(
 
 
 def _outputs_of_rows(estimator: Any, method: str, X: Any) -> Array:
-    """Return the outputs of a method, of shape (n, k); raise ValueError unless each row has one."""
+    """Return the outputs of a method of a model, of shape (n, k), k = 1 for one number a row.
+    Raises ValueError if a row lacks its output.
+    """
     n_rows = X.shape[0]
     compute = getattr(estimator, method)
     outputs = np.asarray(compute(X), dtype=np.float64)
@@ -229,7 +233,9 @@ class FoldScores:
         self._outputs: list[NDArray[Any]] = []
 
     def add(self, candidate: int, outputs: Any) -> None:
-        """Add the predictions of a candidate, or the other outputs that the metric takes."""
+        """Add the predictions of a candidate, or the other outputs that the metric takes.
+        Predictions are scored later, in `finish`; other outputs at once.
+        """
         if self._metric.takes in ("scores", "probabilities"):
             value = (
                 self._metric.function(self.true, outputs)

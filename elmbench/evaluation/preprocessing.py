@@ -201,7 +201,9 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         return np.hstack([self._components(X, name) for name in self.pipelines_])
 
     def _components(self, X: pd.DataFrame, name: Any) -> NDArray[np.float64]:
-        """Return the components of one column that are more than round-off."""
+        """Return the components of the column `name` that are more than round-off, of shape (n,
+        rank).
+        """
         pipeline = self.pipelines_[name]
         rank = _rank(pipeline[-1].singular_values_)
         return np.asarray(pipeline.transform(X[name])[:, :rank])
@@ -220,7 +222,7 @@ def _dates_of(X: pd.DataFrame, name: Any) -> NDArray[np.datetime64]:
 
 
 def scaler_of(scale: Scale | TargetScale) -> Any:
-    """Return scikit-learn's transformer for a scaling."""
+    """Return the unfitted transformer of scikit-learn for a scaling."""
     if scale.kind == "standard":
         return StandardScaler()
     if scale.kind == "max-abs":
@@ -264,6 +266,8 @@ def columns_of_inputs(X: pd.DataFrame, columns: Columns) -> NDArray[np.intp]:
 
 
 def _n_inputs(X: pd.DataFrame, columns: Columns, name: str) -> int:
-    """Return the number of inputs that a column is encoded as."""
+    """Return the number of inputs that the column `name` is encoded as, when fitted to
+    these rows.
+    """
     inputs = encoder(columns.only([name])).fit_transform(X[[name]])
     return int(inputs.shape[1])

@@ -109,7 +109,7 @@ def plugin_parts(
 
 
 def _are_rows(numbers: NDArray[Any], n_rows: int) -> bool:
-    """Return True if a part of a split consists of numbers of `n_rows` rows, at least one."""
+    """Return True if `numbers` is a non-empty vector of integers from 0 to `n_rows` - 1."""
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or len(numbers) == 0:
         return False
     lowest = numbers.min()
@@ -250,7 +250,9 @@ def outer_parts(
 def _random_folds(
     data: Dataset, split: Split, run: int
 ) -> list[tuple[Indices, Indices]]:
-    """Return the training and test rows of folds that are drawn for a run."""
+    """Return the training and test rows of folds, bootstraps or splits of a plug-in, which the data
+    set and the run seed.
+    """
     seed = integer_seed("split", data.name, run)
     with warnings.catch_warnings():
         if split.kind.endswith("kfold"):
@@ -308,7 +310,9 @@ def part_sizes(split: Split, n_rows: int) -> tuple[int, int]:
 
 
 def n_training_rows(split: Split, n_rows: int) -> int:
-    """Return the rough number of training rows of a split of `n_rows` rows."""
+    """Return the rough number of training rows in one split of `n_rows` rows; all of them for a
+    kind whose parts are not known.
+    """
     if split.kind in SIZED:
         return part_sizes(split, n_rows)[0]
     if split.kind == LEAVE_ONE_OUT:
@@ -382,9 +386,10 @@ def check_counts(
     n_groups: int = 0,
     n_times: int | None = None,
 ) -> None:
-    """Raise ElmbenchError if `n` rows, their classes, groups or times are too few for a split.
+    """Raise ElmbenchError if there are too few rows, rows of a class, groups or times for a split.
 
-    `n_times`: the number of different times; by default, that of the rows.
+    `name`: of the data set. `n`: the number of rows. `n_times`: the number of different times; by
+    default, that of the rows.
     """
     kind = split.kind
     next_step = "lower the number of folds"
@@ -425,7 +430,7 @@ def check_counts(
 
 def rare_class_remark(spec: DatasetSpec, split: Split) -> str:
     """Return a remark on the classes with fewer rows than stratified folds; empty without such
-    classes.
+    classes, for other kinds of split, or if the sizes are not known.
     """
     counts = spec.shape.classes
     if split.kind not in (

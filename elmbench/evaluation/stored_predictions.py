@@ -61,10 +61,11 @@ class Predictions:
         return scores is not None and not _are_finite(scores)
 
     def content(self) -> dict[str, Any]:
-        """Return the predictions in the types of JSON; see `StoredPredictions`.
+        """Return the predictions in the types of JSON, with arrays as packed texts; see
+        `StoredPredictions`.
 
-        The result: `true` and `predicted`: values, or positions of labels, of which there are
-        `classes`; the outputs.
+        The keys: `true` and `predicted`, values or positions of labels; for labels also `classes`,
+        their number, and `scores` and `log_odds` if the model has them.
         """
         if self.labels is None:
             return {
@@ -174,6 +175,7 @@ def _unpack(text: str, kinds: Sequence[str], n_values: int | None) -> NDArray[An
 
 
 def _are_finite(values: NDArray[Any]) -> bool:
+    """Return True if all values are finite."""
     return bool(np.isfinite(values).all())
 
 
@@ -197,7 +199,9 @@ class StoredPredictions:
     n_rows: int | None = None
 
     def check(self) -> None:
-        """Raise ElmbenchError if a part cannot be used."""
+        """Raise ElmbenchError if a part cannot be unpacked, holds an impossible value, or names a
+        row twice.
+        """
         for values in (self.true, self.predicted):
             if not self.n_classes and not _are_finite(values):
                 raise unusable_predictions("a value is not finite")
@@ -384,8 +388,8 @@ def _add_metrics_of_counts(
 
 
 def _value_alone(cell: StoredPredictions | None, metric: Metric) -> float | None:
-    """Return a metric of one cell; None if it takes counts, which are evaluated all at once, except
-    for cells with learnt rows.
+    """Return a metric of one cell. None if the cell is None, or if the metric takes counts, which
+    are evaluated for all cells at once, unless the cell has learnt rows.
     """
     if cell is None:
         return None

@@ -121,8 +121,8 @@ class Estimates:
             self._durations[name] = (actual, formula)
 
     def seconds(self, key: str) -> float | None:
-        """Return the estimated seconds of a task: by its formula, corrected by the ended tasks of
-        its group or model.
+        """Return the estimated seconds of a task: by its formula, corrected by ended tasks of the
+        same kind, model and data set, or else of the same kind and model.
 
         None if its model has no formula and no such task has ended.
         """
@@ -238,11 +238,13 @@ class Run:
             raise
 
     def _is_over(self) -> bool:
-        """Return whether the time of the run is over."""
+        """Return True if the time of the run is over."""
         return time.monotonic() >= self.until
 
     def _fill_workers(self, executor: Executor) -> None:
-        """Start tasks until every worker is busy, no task is ready or the time is over."""
+        """Start ready tasks until every worker is busy, none is ready or the time is over.
+        Immediate tasks run here.
+        """
         width = max(executor.workers, 1)
         while len(self._running) < width and not self._is_over():
             key = self._queue.pop(self._idle_codes)

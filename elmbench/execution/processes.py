@@ -126,14 +126,15 @@ def _mark_of(process: psutil.Process) -> str | None:
 
 
 def lives(process: psutil.Process) -> bool:
-    """Return True until a process has ended."""
+    """Return True if a process exists and is not a zombie."""
     with contextlib.suppress(psutil.Error):
         return bool(process.status() != psutil.STATUS_ZOMBIE)
     return False
 
 
 def guarded_mark() -> str:
-    """Return a mark: processes with this mark are killed when this process ends, even by SIGKILL.
+    """Return the mark for processes of this one: all with this mark are killed when this process
+    ends, even by SIGKILL.
 
     The first call starts a guard, a separate process, so a model that holds the interpreter lock
     cannot block it. A fork of this process has a guard of its own.

@@ -223,8 +223,8 @@ def content_of_line(line: bytes) -> Any:
 
 
 def _check_task(record: _StoredTask, content: Any) -> None:
-    """Raise ValueError or ElmbenchError if the predictions of a task are missing or cannot be
-    used.
+    """Raise ValueError or ElmbenchError if a fit that ended ok lacks predictions, or if predictions
+    cannot be used. `content`: that of the record.
     """
     result = record.result
     if record.unit.kind == FIT_KIND and result.status == "ok":

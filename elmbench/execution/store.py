@@ -118,8 +118,8 @@ class Store:
             self._read[path.name] = start
 
     def _files(self) -> list[Path]:
-        """Return the files of the log in the order of their numbers; warn about files of other
-        formats.
+        """Return the files of the log in the order of their numbers; none without a folder. Files
+        of other formats are left out, with a warning.
         """
         try:
             names = sorted(os.listdir(self.folder))
@@ -184,10 +184,11 @@ class Store:
         return next(self._latest_first(name), None)
 
     def append(self, name: str, content: Any) -> None:
-        """Append a record. It survives the death of this process at once, and a failure of the
-        machine after `close`.
+        """Append a record to the log file of this process. It survives the death of this process at
+        once, and a failure of the machine after `close`.
 
-        Raises WriteError if it cannot be written; the log is unchanged then.
+        `content`: in the types of JSON. Raises WriteError if it cannot be written; the log is
+        unchanged then.
         """
         line = _line_of(name, content)
         n_bytes = len(line)
@@ -276,7 +277,7 @@ class Store:
         self.append(f"unit:{task.key}", record)
 
     def put_environment(self, environment: dict[str, Any]) -> str:
-        """Store a description of software and machine; return its hash."""
+        """Store a description of software and machine, unless it is there; return its hash."""
         from elmbench.tasks.base import key_of
 
         name = key_of(environment)[:16]
@@ -308,12 +309,14 @@ class Store:
         return list(cells.values())
 
     def commands(self, profile: str, experiment: str) -> list[str]:
-        """Return the commands that requested these cells, each once, oldest first."""
+        """Return the commands that requested cells of a table under a profile, each once, by their
+        last request, oldest first.
+        """
         commands = [command for _, command in self.requests(profile, experiment)]
         return list(reversed(dict.fromkeys(reversed(commands))))
 
     def has_command(self, command: str) -> bool:
-        """Return True if this command line has requested some table."""
+        """Return True if this command line has requested cells of any table."""
         return any(
             command in self.commands(profile, experiment)
             for experiment, profile in self.tables()

@@ -96,7 +96,7 @@ class _Code:
             self.add_file(path, unit, package)
 
     def _add_package(self, package: str, folder: Path) -> None:
-        """Add all files of a package."""
+        """Add all files of code in the folder of a package, and what they import."""
         for file in _files_below(folder):
             parts = file.relative_to(folder).parts
             *folders, _ = parts
@@ -205,7 +205,9 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 @cache
 def _folders(*names: str) -> tuple[Path, ...]:
-    """Return folders of the interpreter, with links resolved, by their names in `sysconfig`."""
+    """Return the folders of the interpreter with these names in `sysconfig`, such as 'stdlib', with
+    links resolved.
+    """
     return tuple(Path(os.path.realpath(sysconfig.get_path(name))) for name in names)
 
 
@@ -227,7 +229,7 @@ def _site_folders() -> tuple[Path, ...]:
 
 
 def _has_distributions(folder: Path) -> bool:
-    """Return True if packages are installed in a folder."""
+    """Return True if a folder holds a `*.dist-info`, so packages are installed there."""
     distributions = folder.glob("*.dist-info")
     return next(distributions, None) is not None
 
@@ -250,7 +252,9 @@ def _is_standard(path: Path) -> bool:
 
 @cache
 def _version_of(package: str) -> str:
-    """Return the version of the distribution that has installed a package; "" if none is known."""
+    """Return the version of the distribution that has installed a package, or "NAME VERSION" of
+    each distribution that holds it under another name; "" if none is known.
+    """
     with suppress(PackageNotFoundError):
         return version(_DISTRIBUTIONS.get(package, package))
     names = sorted(set(packages_distributions().get(package, ())))

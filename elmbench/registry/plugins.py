@@ -82,7 +82,9 @@ set_plugin_metrics(lambda: plugin_objects("METRICS"))
 
 @cache  # it takes milliseconds
 def models_of_packages() -> tuple[ModelEntry, ...]:
-    """Return the models that installed packages declare as entry points."""
+    """Return the models that installed packages declare as entry points; cached. Raises
+    ElmbenchError if one cannot be loaded.
+    """
     entries = []
     for point in entry_points(group="elmbench.models"):
         origin = (
@@ -406,10 +408,10 @@ def write_plugin(
     estimators: Mapping[str, Any], folder: Path, search_path: list[str]
 ) -> Path:
     """Write estimator objects of a program to a plug-in file, which worker processes can load, and
-    return it.
+    return its path.
 
     `estimators`: by their names as models. `folder`: an existing one. `search_path`: folders that
-    their modules may be imported from.
+    their modules may be imported from. Raises ElmbenchError if one cannot be pickled.
     """
     import cloudpickle
 
@@ -454,14 +456,15 @@ def _module_names(pickled: bytes) -> set[str]:
 
 
 def _factory(estimator: Any) -> Callable[..., Any]:
-    """Return a function that clones an estimator with other parameters; `random_state` seeds all of
-    its unset seeds.
+    """Return a function that clones an estimator with other parameters. Its argument `random_state`
+    sets all seeds that are None; its signature names the parameters.
     """
     params = estimator.get_params()
     seeds = [name for name in params if name.rpartition("__")[2] == "random_state"]
     unset = [name for name in seeds if params[name] is None]
 
     def make(random_state: Any = None, **changes: Any) -> Any:
+        """Return a clone of the estimator with some parameters changed."""
         from sklearn.base import clone
 
         return clone(estimator).set_params(

@@ -33,7 +33,7 @@ def find_metric(name: str) -> Metric:
 
 
 def is_metric(name: str) -> bool:
-    """Return True if a metric or a scorer has this name."""
+    """Return True if a metric, or a scorer of scikit-learn, has this name."""
     return registered_metric(name) is not None or _scorer_metric(name) is not None
 
 
@@ -53,7 +53,7 @@ def _scorer_metric(name: str) -> Metric | None:
 
 
 def _as_scorer(metric: Metric) -> Metric:
-    """Return a metric under the name and with the sign of its scorer: more is better."""
+    """Return a built-in metric under the name and with the sign of its scorer: more is better."""
 
     def negated(*data: Any) -> Any:
         return -metric.function(*data)
@@ -79,11 +79,13 @@ def _metric_of(scorer: Any, name: str) -> Metric:
     score = _signed_score(scorer)
 
     def of_counts(counts: Array) -> float:
+        """Return the score of labels with these confusion counts, true classes in rows."""
         true, predicted = np.indices(counts.shape).reshape(2, -1)
         n_rows = counts.ravel().astype(int)
         return score(np.repeat(true, n_rows), np.repeat(predicted, n_rows))
 
     def of_shares(true: Any, shares: Array) -> float:
+        """Return the score of probabilities of shape (n, k)."""
         return score(true, shares[:, 1] if shares.shape[1] == 2 else shares)
 
     if scorer_parts(scorer).function.__module__.endswith("_regression"):
@@ -99,8 +101,8 @@ def _metric_of(scorer: Any, name: str) -> Metric:
 
 
 def _signed_score(scorer: Any) -> Callable[..., float]:
-    """Return the function of targets and outputs behind a scorer: more is better, and NaN if it is
-    undefined.
+    """Return the function of targets and outputs behind a scorer, with its sign, so that more is
+    better. It returns NaN where the scorer raises ValueError.
     """
     from elmbench.models.base.sklearn_private import scorer_parts
 

@@ -30,9 +30,10 @@ SEED_RULES = {
 
 
 def seed_has_effect(estimator: Any, searched: tuple[str, ...] = ()) -> bool:
-    """Return True if the numbers of an estimator, or of a step in it, may depend on a seed.
+    """Return True if the numbers of an estimator, or of a step in it, may depend on a seed; also if
+    it has no `get_params`.
 
-    `searched`: names of parameters that are set to further values.
+    `searched`: names of parameters that a search sets to further values.
     """
     if not hasattr(estimator, "get_params"):
         return True

@@ -205,7 +205,9 @@ def check_table(file: ExperimentFile) -> None:
 
 
 def _check_csv_files(file: ExperimentFile) -> None:
-    """Raise ElmbenchError if a CSV file of published values, or of splits, does not exist."""
+    """Raise ElmbenchError if a CSV file of published values, or of splits, that a table names does
+    not exist.
+    """
     published = file.spec.published
     protocol = file.spec.protocol
     if published is not None:
@@ -247,7 +249,9 @@ def _check_expected_metrics(file: ExperimentFile) -> None:
 
 
 def _check_changes(name: str, file: ExperimentFile, paper_path: Path) -> None:
-    """Raise ElmbenchError if a reading changes models, grids or data sets that no table has."""
+    """Raise ElmbenchError if the reading `name` changes models, grids or data sets that no table of
+    the paper has.
+    """
     allowed: dict[str, set[str]] = {}
     for key, section in CHANGED_BY_NAME.items():
         names = [raw_names(table.content, section) for table in file.tables]
@@ -291,8 +295,10 @@ def _read_paper(path: Path) -> dict[str, ExperimentFile]:
 def read_own_table(
     path: Path, datasets: tuple[DatasetSpec, ...] = ()
 ) -> ExperimentFile:
-    """Return a user's table, which belongs to no paper, with the user's data sets; by default, its
-    id is `own/` and its name. Its content is not checked.
+    """Return a user's table, which belongs to no paper. Its content is not checked.
+
+    By default, its id is `own/NAME`, by the name of the file. `datasets`: the user's data sets that
+    come with it.
     """
     words = re.sub(r"[^a-z0-9]+", "-", path.stem.lower())
     name = words.strip("-")
@@ -357,7 +363,7 @@ def _merge_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
 
 @cache
 def _read_file(path: Path) -> Any:
-    """Return the content of a file, which is read once for all tables that are based on it."""
+    """Return the content of a YAML file, cached for all tables that are based on it."""
     return read_yaml(path)
 
 
@@ -373,7 +379,9 @@ def _check_names(files: Iterable[ExperimentFile]) -> None:
 
 
 def tables_by_paper() -> dict[str, list[ExperimentFile]]:
-    """Return the experiments of each paper, by its key."""
+    """Return the experiments of each paper, by its key; those of a user, which have no paper, by
+    the first part of their ids.
+    """
     papers: dict[str, list[ExperimentFile]] = {}
     for file in load_catalogue().values():
         papers.setdefault(file.paper.key, []).append(file)

@@ -15,7 +15,7 @@ def comparison_id(name: str, digest: str) -> str:
 
 
 def name_in_id(id: str) -> str:
-    """Return the id of a comparison without its digest."""
+    """Return the id of a comparison without its digest, such as `own/wine`."""
     return _DIGEST.sub("", id)
 
 

@@ -74,8 +74,8 @@ class ExperimentFile:
 
     @property
     def all_columns(self) -> set[str]:
-        """The columns of all tables of the paper; the suite never measures another model that the
-        paper prints.
+        """The names of the columns of all tables of the paper. The suite never measures a model
+        that the paper prints under another name.
         """
         return {
             column
@@ -90,7 +90,7 @@ class ExperimentFile:
 
     @property
     def profiles(self) -> list[str]:
-        """The profiles with results of the table."""
+        """The profiles under which the table has results, all unless its file excludes one."""
         return [
             name
             for name in PROFILES
@@ -99,7 +99,7 @@ class ExperimentFile:
 
     @property
     def choices(self) -> list[dict[str, str]]:
-        """Each reading with each of its values, apart from the default one."""
+        """A dict {reading: value} for each value of each reading, apart from the default values."""
         return [
             {name: value}
             for name in self.spec.readings

@@ -64,7 +64,9 @@ Searched = tuple[str, ...] | SearchGrid
 
 
 def names_of(search: Searched) -> tuple[str, ...]:
-    """Return the names of the hyperparameters that are searched."""
+    """Return the names of the hyperparameters that are searched, whether `search` is names or a
+    grid.
+    """
     return tuple(search.names) if isinstance(search, SearchGrid) else search
 
 
@@ -108,7 +110,9 @@ class ModelOverride(Spec):
     stands_in_for: StandIn | None = None
 
     def with_grid(self, grids: SearchGrid) -> ModelOverride:
-        """Return the changes with the grid that they search in place of its names."""
+        """Return the changes with a grid in place of the names of searched hyperparameters.
+        `grids`: those of the table.
+        """
         if self.search is None:
             return self
         return self.model_copy(update={"search": _searched_grid(self.search, grids)})
@@ -152,7 +156,7 @@ class ModelColumn(Spec):
     train_rows: int | None = Field(default=None, ge=1)
 
     def adapt(self, dataset: str) -> ModelColumn:
-        """Return the column with its changes for one data set."""
+        """Return the column with its changes for one data set; the same column without any."""
         override = self.overrides.get(dataset)
         if override is None:
             return self
@@ -165,7 +169,9 @@ class ModelColumn(Spec):
         return self.model_copy(update=change)
 
     def runs_on(self, dataset: str) -> bool:
-        """Return True if the column is run on a data set."""
+        """Return True if the column is run on a data set: `only` and `not_run` do not
+        exclude it.
+        """
         return (not self.only or dataset in self.only) and dataset not in self.not_run
 
     @property
@@ -354,7 +360,7 @@ class Expectation(Spec):
 
     @property
     def subject(self) -> str:
-        """The subject in words."""
+        """The subject of the expectation in words, such as 'the verdict on accuracy'."""
         if self.claim:
             return f"the claim {self.claim!r}"
         if self.model:
@@ -428,7 +434,9 @@ class Experiment(Spec):
         return self.id.split("/")[0]
 
     def with_grids(self) -> Experiment:
-        """Return the table whose columns have the grids that they search."""
+        """Return the table with grids in place of the names of hyperparameters that its columns
+        search.
+        """
         models = {
             column: model.with_grid(self.grids) for column, model in self.models.items()
         }
@@ -436,7 +444,9 @@ class Experiment(Spec):
 
     @model_validator(mode="after")
     def _datasets_exist(self) -> Experiment:
-        """Raise ValueError for a part that names a data set that the table lacks."""
+        """Raise ValueError if the protocol, a column, a profile, a claim or another part names a
+        data set that the table lacks.
+        """
         protocol = self.protocol
         profiles = {key: profile for key, profile in self.profiles.items() if profile}
         # A derived table may have fewer data sets and no stand-ins, while `sizes` still names the

@@ -74,7 +74,7 @@ def _keys_of(model: type[BaseModel]) -> dict[str, None]:
 
 
 def invalid(problem: str, expected: str) -> ElmbenchError:
-    """Build the error for an invalid spec."""
+    """Build the error for an invalid spec, whose next step is to correct it."""
     return ElmbenchError(problem, expected=expected, next_step=_NEXT_STEP)
 
 
@@ -111,7 +111,9 @@ class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Safe
     def descend_resolver(
         self, current_node: yaml.Node | None, current_index: Any
     ) -> None:
-        """Enter a node; this comes before the parser of C calls itself for its children."""
+        """Enter a node, one level deeper; raise an error if there are too many levels. This comes
+        before the parser of C calls itself for its children.
+        """
         self._level += 1
         if self._level > MOST_LEVELS:
             mark = current_node.start_mark if current_node is not None else None
@@ -121,12 +123,12 @@ class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Safe
         super().descend_resolver(current_node, current_index)
 
     def ascend_resolver(self) -> None:
-        """Leave a node."""
+        """Leave a node, one level up."""
         self._level -= 1
         super().ascend_resolver()
 
     def construct_document(self, node: yaml.Node) -> Any:
-        """Return the content of a file, whose aliases must not stand for too many values."""
+        """Return the content of a file; raise an error if its aliases stand for too many values."""
         _count_values(node, {})
         return super().construct_document(node)
 
@@ -168,10 +170,11 @@ class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Safe
 
 
 def _count_values(node: yaml.Node, counts: dict[yaml.Node, int]) -> int:
-    """Return the number of values of a node, those of an anchor counted at each alias; raise an
-    error if they are too many, or a node contains itself.
+    """Return the number of values of a node and those below it, with the values of an anchor
+    counted at each alias. Raises an error if they are too many, or a node contains itself.
 
-    `counts`: of the nodes that have been counted; 0 for those that are being counted.
+    `counts`: of the nodes that have been counted; 0 for those that are being counted. It is
+    updated.
     """
     if isinstance(node, yaml.ScalarNode):
         return 1
@@ -201,7 +204,9 @@ SpecLoader.add_implicit_resolver(
 
 
 def read_yaml(path: Path) -> Any:
-    """Return the content of a YAML file; an error names the line and column."""
+    """Return the content of a YAML file. Raises ElmbenchError, with the line and column, if it is
+    not valid or has a key twice.
+    """
     text = read_text(path, expected="a text file in UTF-8", next_step=_NEXT_STEP)
     try:
         return yaml.load(text, SpecLoader)  # a subclass of the safe loader

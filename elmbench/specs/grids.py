@@ -111,7 +111,7 @@ class ValueRange(Spec):
 
     @property
     def _span(self) -> _Span:
-        """The numbers of a range, or the exponents of powers."""
+        """The numbers of a range, or the exponents of powers; at most `_MOST` + 1 are counted."""
         ends = (
             self.powers_of_2
             or self.powers_of_10
@@ -124,8 +124,8 @@ class ValueRange(Spec):
         return _Span(start=start, step=step, n_values=math.floor(max(-1.0, last)) + 1)
 
     def expand(self) -> list[GridValue]:
-        """Return the values. The first of several equally good ones wins, so their order
-        matters.
+        """Return the values in their order, which matters: the first of several equally good ones
+        wins.
         """
         if self.values is not None:
             return list(self.values)
@@ -145,7 +145,7 @@ class _Span(NamedTuple):
     n_values: int
 
     def numbers(self) -> list[float]:
-        """Return the numbers, as integers if all are whole."""
+        """Return the numbers; as integers if the start and the step are whole."""
         # Rounded, so that 0.05 * 3 is 0.15.
         values = [round(self.start + i * self.step, 12) for i in range(self.n_values)]
         are_whole = float(self.start).is_integer() and self.step.is_integer()
@@ -211,7 +211,7 @@ class SearchGrid:
 
     @classmethod
     def from_content(cls, content: dict[str, Any]) -> Self:
-        """Return the grid with this content."""
+        """Return the grid with this content; see `content`."""
         grid = content["grid"]
         return cls({name: grid[name] for name in content.get("grid_order", grid)})
 
@@ -246,7 +246,7 @@ class SearchGrid:
         ]
 
     def select(self, names: Iterable[str]) -> SearchGrid:
-        """Return the grid of some of the hyperparameters."""
+        """Return the grid of these hyperparameters alone, in this order."""
         return SearchGrid({name: self.values[name] for name in names})
 
     def thin(self, step: int) -> SearchGrid:

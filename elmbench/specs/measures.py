@@ -52,7 +52,9 @@ class Measure:
 
     @classmethod
     def at(cls, metric: str, parameter: str, value: Any) -> Measure:
-        """Return a metric at one value of a hyperparameter, given by the suite's name."""
+        """Return a metric at one value of a hyperparameter. `parameter`: the suite's name, such as
+        n_hidden; the measure has the papers' symbol.
+        """
         return cls(metric, symbol_of(parameter), value)
 
     @property
@@ -85,7 +87,7 @@ def symbol_of(parameter: str) -> str:
 
 
 def log2_of(value: Value | None) -> int | None:
-    """Return the exponent of a power of two, None for any other value."""
+    """Return the exponent of a power of two, such as 3 for 8; None for any other value."""
     if isinstance(value, str) or not value or value < 0:
         return None
     mantissa, exponent = math.frexp(value)

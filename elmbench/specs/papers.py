@@ -215,13 +215,13 @@ class Paper(Spec):
 
     @property
     def citation(self) -> str:
-        """The authors, the year and the DOI."""
+        """The authors and the year, with the DOI if there is one."""
         citation = f"{self.authors} ({self.year})"
         return f"{citation}, doi:{self.doi}" if self.doi else citation
 
     @property
     def name(self) -> str:
-        """The short name of a paper; of a user's own tables, their key."""
+        """The short name of a paper, its key in capitals; of a user's own tables, their key."""
         return self.key.upper() if self.title else self.key
 
     @classmethod

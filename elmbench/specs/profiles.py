@@ -71,8 +71,8 @@ class Resolved:
             raise
 
     def dataset(self, name: str) -> DatasetSpec:
-        """Return a data set, which may be one that the table only had when its results were
-        computed.
+        """Return the data set of a name. It may be one that the table has no longer, but had when
+        its results were computed.
         """
         return self.datasets.get(name) or self.file.find_dataset(name)
 
@@ -86,8 +86,8 @@ class Resolved:
 
     @cached_property
     def published_in_paper(self) -> Mapping[tuple[str, str], set[tuple[str, float]]]:
-        """The models and values, without cited ones, that all tables of the paper print, by data
-        set and metric.
+        """Sets of (model, value) that all tables of the paper print, by data set and metric. Cited
+        values and those over all data sets are left out.
         """
         in_paper: dict[tuple[str, str], set[tuple[str, float]]] = defaultdict(set)
         for table in self.file.tables or [self.file]:
@@ -166,8 +166,8 @@ class Resolved:
         return self.spec.published.stand_ins if self.spec.published else {}
 
     def spelling(self, dataset: str) -> str:
-        """Return a data set's name as the paper spells it, or the suite's name if the paper does
-        not print it.
+        """Return a data set's name as the paper spells it; the suite's name if the paper does not
+        print it or it is a stand-in.
         """
         if dataset in self.stand_ins:
             return dataset
@@ -177,14 +177,15 @@ class Resolved:
         return dataset
 
     def metric_of(self, dataset: str) -> str:
-        """Return the metric of searches on a data set."""
+        """Return the metric by which hyperparameters are chosen on a data set."""
         return self.spec.protocol.metric_for(self.dataset(dataset).task, dataset)
 
 
 def resolve(
     file: ExperimentFile, profile: str, readings: dict[str, str] | None = None
 ) -> Resolved:
-    """Return the experiment under a profile and readings.
+    """Return the experiment under a profile and readings. Raises ElmbenchError for an unknown
+    profile, reading or value, or if the table has no results under the profile.
 
     `profile` ({"ci", "fast", "paper"}): a profile that the file lacks is the printed protocol.
     `readings`: values of readings, by id; other readings have their defaults.
@@ -295,8 +296,8 @@ def comparison_record(resolved: Resolved) -> dict[str, Any]:
 
 
 def find_resolved(name: str, profile: str, results_dir: Path) -> Resolved:
-    """Return a table, by its id or alias, under a profile, or the comparison `own/<name>` in a
-    results folder (see `recorded_comparison`).
+    """Return a table, by its id or alias, under a profile with default readings; or the comparison
+    `own/<name>` in a results folder (see `recorded_comparison`).
     """
     if name.startswith("own/") and name not in load_catalogue():
         return recorded_comparison(name, results_dir)

@@ -48,7 +48,7 @@ class Project:
 
 
 def current_project() -> Project | None:
-    """Return the project of the working folder; None if there is no `elmbench.toml`."""
+    """Return the project of the working folder; None if no `elmbench.toml` is found for it."""
     file = find_project_file(Path.cwd())
     return None if file is None else read_project(file, Path.cwd())
 
@@ -60,6 +60,7 @@ def read_project(file: Path, working_folder: Path) -> Project:
     content = parse_spec(ProjectFile, _read_toml(file), file)
 
     def path_of(name: str) -> Path:
+        """Return one path of the file, relative to the working folder if it is below."""
         path = file.parent / expand_home(name)
         inside = path.is_relative_to(working_folder)
         return path.relative_to(working_folder) if inside else path
@@ -77,7 +78,9 @@ def read_project(file: Path, working_folder: Path) -> Project:
 
 
 def _read_toml(file: Path) -> dict[str, object]:
-    """Return the content of a TOML file; an error names the line and column."""
+    """Return the content of a TOML file. Raises ElmbenchError, with the line and column, if it is
+    not valid.
+    """
     expected = 'valid TOML, such as plugins = ["models.py"]'
     next_step = "correct the file"
     text = read_text(file, expected=expected, next_step=next_step)

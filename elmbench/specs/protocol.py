@@ -46,14 +46,16 @@ MEASURES = (
 
 
 def is_measure(name: str) -> bool:
-    """Return True if a table can show a measure of this name: a metric, or another fact of a
-    model.
+    """Return True if a table can show a measure of this name: a metric, a fact of learnt rows, or a
+    time or size of a fit. Counts of rows are none.
     """
     return name in MEASURES or (is_metric(name) and not counts_rows(name))
 
 
 def is_quality(name: str) -> bool:
-    """Return True if a measure is one of quality, so that a row of a table has a best model."""
+    """Return True if a measure is one of quality, for which a row of a table has a best model.
+    Times, sizes and counts of rows are none.
+    """
     is_registered = registered_metric(name) is not None
     return name in OF_LEARNT_ROWS or (is_registered and not counts_rows(name))
 
@@ -151,7 +153,9 @@ class Scale(Spec):
         return self
 
     def content(self) -> dict[str, Any]:
-        """Return the content of the scaling in the key of a stored result."""
+        """Return the content of the scaling in the key of a stored result: `range` or `kind`, and
+        `fit-on`.
+        """
         scaling: dict[str, Any] = (
             {"range": list(self.range)} if self.kind == "range" else {"kind": self.kind}
         )
@@ -169,6 +173,9 @@ class TargetScale(Scale):
     metrics: Literal["scaled", "original"] = "scaled"
 
     def content(self) -> dict[str, Any]:
+        """Return the content of the scaling in the key of a stored result: as for `Scale`, and
+        `metrics` unless they are scaled.
+        """
         return (
             {} if self.metrics == "scaled" else {"metrics": self.metrics}
         ) | super().content()
@@ -191,7 +198,9 @@ class Split:
     version: str = ""
 
     def content(self) -> dict[str, Any]:
-        """Return the content of the split in the key of a stored result."""
+        """Return the content of the split in the key of a stored result: `kind`, and what else
+        determines its rows, such as `folds`, `train` and `test`, or the `checksum` of a file.
+        """
         content: dict[str, Any] = {"kind": self.kind}
         if self.kind in ("official", LEAVE_ONE_OUT):
             return content
@@ -244,6 +253,7 @@ def _kind_check(*kinds: str) -> AfterValidator:
     """
 
     def check(kind: str) -> str:
+        """Return the kind; raise ValueError if it is not allowed."""
         allowed = [*kinds, *plugin_splits()]
         if kind not in allowed:
             raise ValueError(f"expected one of {', '.join(allowed)}")
@@ -299,7 +309,9 @@ class Splitter(Spec):
 
     @model_validator(mode="after")
     def _check_kind(self) -> Self:
-        """Raise ValueError if the kind of split has a key too many or lacks one."""
+        """Raise ValueError if the kind of split has a key too many or lacks one, or its sizes are
+        not valid.
+        """
         _check_folds(self.kind, self.folds)
         has_sizes = self.train is not None or self.test is not None
         if has_sizes != (self.kind in SIZED):
@@ -316,7 +328,9 @@ class Splitter(Spec):
         return _file_of(self.file, dataset)
 
     def split(self, dataset: str, task: str) -> Split:
-        """Return the splits of a training part of a data set."""
+        """Return the inner split of a data set for a task. Raises ElmbenchError if given splits
+        have no file for the data set.
+        """
         plugin = plugin_splits().get(self.kind)
         if plugin is not None:
             return Split(self.kind, self.folds, version=plugin.version)
@@ -457,7 +471,7 @@ class Outer(Spec):
 
     @property
     def default_sizes(self) -> PartSizes | None:
-        """The sizes for data sets without `sizes`."""
+        """The sizes for data sets without `sizes`; None if there are none."""
         if self.train is None and self.test is None:
             return None
         return PartSizes(train=self.train, test=self.test)
@@ -467,15 +481,17 @@ class Outer(Spec):
         return _file_of(self.file, dataset)
 
     def folds_of(self, dataset: str) -> int:
-        """Return the number of folds of a data set."""
+        """Return the number of folds of a data set, which may differ from that of the others."""
         return self.overrides.get(dataset, OuterOverride()).folds or self.folds
 
     def runs_of(self, dataset: str) -> int:
-        """Return the number of runs of a data set."""
+        """Return the number of runs of a data set, which may differ from that of the others."""
         return self.overrides.get(dataset, OuterOverride()).runs or self.runs
 
     def split(self, dataset: str, task: str) -> Split:
-        """Return the split of the rows of a data set."""
+        """Return the outer split of a data set for a task, with its folds, sizes or file. Raises
+        ElmbenchError if the sizes or the file of the data set are missing.
+        """
         if self.kind.endswith("kfold") or self.kind in BOOTSTRAPS:
             return Split(_for_task(self.kind, task), self.folds_of(dataset))
         if self.kind in ("official", LEAVE_ONE_OUT):
@@ -539,7 +555,7 @@ class Protocol(Spec):
 
     @property
     def all_metrics(self) -> tuple[str, ...]:
-        """The measures of the table, with those of single data sets."""
+        """The measures of the table and those of single data sets, each once."""
         of_datasets = (name for names in self.metrics_except.values() for name in names)
         return tuple(dict.fromkeys((*self.metrics, *of_datasets)))
 
@@ -553,6 +569,7 @@ class Protocol(Spec):
         """
 
         def join(metrics: tuple[str, ...]) -> tuple[str, ...]:
+            """Return measures with the new ones, each once."""
             joined = (*names, *metrics) if first else (*metrics, *names)
             return tuple(dict.fromkeys(joined))
 
@@ -590,7 +607,7 @@ class Protocol(Spec):
         ]
 
     def scale_of(self, dataset: str) -> Scale | None:
-        """Return the scaling of the inputs of a data set."""
+        """Return the scaling of the inputs of a data set; None for none."""
         return self.scale_except.get(dataset, self.scale)
 
     @property

@@ -130,7 +130,9 @@ class PublishedValue:
 
     @property
     def last_place(self) -> float:
-        """The weight of the last printed digit; 0 if there is none, as in a power."""
+        """The weight of the last printed digit, such as 0.001 for 0.931; 0 if no value or a power
+        is printed.
+        """
         if self.value is None or _POWER.fullmatch(self.text):
             return 0.0
         return 10.0 ** int(self.value.as_tuple().exponent)
@@ -279,7 +281,7 @@ class PublishedTable:
 
 
 def read_published_table(section: Published | None, folder: Path) -> PublishedTable:
-    """Return what a paper prints for a table.
+    """Return what a paper prints for a table; empty without a section.
 
     `section`: the section `published` of the experiment file; None if it has none. `folder`: the
     folder of this file.
@@ -302,5 +304,5 @@ def read_published_table(section: Published | None, folder: Path) -> PublishedTa
 
 
 def _read_values(name: str | None, folder: Path) -> tuple[PublishedValue, ...]:
-    """Return the published values of a file in a folder; none without a file."""
+    """Return the published values of the file `name` in a folder; empty without a name."""
     return tuple(read_published(folder / name)) if name else ()

@@ -133,7 +133,9 @@ def _describe(definition: Schema, model: type[BaseModel]) -> None:
 
 
 def field_comments(model: type[BaseModel]) -> dict[str, str]:
-    """Return the `#:` comment of each field of a class, also of inherited ones, as one line."""
+    """Return the `#:` comment of each field of a class, also of inherited ones, as one line; empty
+    for a field without one.
+    """
     comments: dict[str, str] = {}
     for part in reversed(model.__mro__):
         if issubclass(part, SpecPart):

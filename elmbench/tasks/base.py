@@ -66,8 +66,8 @@ class Task(ABC):
     immediate: ClassVar[bool] = False
 
     def content(self) -> dict[str, Any]:
-        """Return the JSON content that determines the value; for a plug-in's kind, also the version
-        of its code.
+        """Return the JSON content that determines the value of the result; for a plug-in's kind,
+        also the name of its module, which holds the version of its code.
         """
         code = {} if self._is_built_in else {"code": type(self).__module__}
         return content_of_fields(self) | {"kind": self.kind} | code
@@ -95,7 +95,7 @@ class Task(ABC):
 
     @property
     def label(self) -> str:
-        """A short description."""
+        """A short description: kind, model and data set."""
         words = (
             self.kind,
             self.model_name,
@@ -153,7 +153,7 @@ class Task(ABC):
 
     @property
     def splits(self) -> tuple[Split, ...]:
-        """The kinds of split that the task uses."""
+        """The outer and the inner split that the task uses, if it has them."""
         outer_fold = getattr(self, "outer_fold", None)
         inner = getattr(self, "inner", None)
         splits = (outer_fold.protocol.outer if outer_fold is not None else None, inner)
@@ -161,6 +161,7 @@ class Task(ABC):
 
     @property
     def _is_built_in(self) -> bool:
+        """True if the class of the task belongs to this package."""
         return type(self).__module__.partition(".")[0] == __name__.partition(".")[0]
 
     @property
@@ -203,7 +204,9 @@ class FoldTask(Task):
 
     @property
     def typical_candidate(self) -> dict[str, Any]:
-        """The searched parameters that the estimates of duration and memory are for."""
+        """The searched parameters for which duration and memory are estimated; empty without a
+        search.
+        """
         return {}
 
     def fit_seconds(self, n_rows: int | None = None) -> float:
@@ -212,7 +215,9 @@ class FoldTask(Task):
         return OVERHEAD + self._fit_operations(n) / RATE
 
     def _fit_operations(self, n: int) -> float:
-        """Return the rough number of floating-point operations of a fit to n rows."""
+        """Return the rough number of floating-point operations of a fit to n rows; that of a cheap
+        linear model if no cost is known.
+        """
         d = self.data.n_features
         cost = find_model(self.model.name).cost
         if cost is None:
@@ -221,6 +226,9 @@ class FoldTask(Task):
         return cost(n, d, params)
 
     def exceeds_memory(self, limit: int) -> bool:
+        """Return True if a fit of the typical candidate needs more than a limit of bytes by the
+        model's own estimate; False if it has none, or if an n x n matrix fits.
+        """
         n = self.outer_fold.n_train
         if 8 * n**2 <= limit:  # only an n x n matrix can exceed it
             return False

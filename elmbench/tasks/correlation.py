@@ -178,8 +178,8 @@ class _LayerSample:
 
 
 def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    """Return Spearman's rank correlation of pairs without NaN, which may be infinite; NaN if one
-    side does not vary.
+    """Return Spearman's rank correlation of x and y without pairs with a NaN; infinite values
+    count. NaN if one side does not vary or no pair is left.
     """
     missing = np.isnan(x) | np.isnan(y)
     present = ~missing

@@ -79,7 +79,9 @@ class DatasetColumns:
         self._checksums: list[str] = []
 
     def _published_parameters(self) -> dict[str, dict[str, Any]]:
-        """Return the paper's hyperparameters for this data set by column."""
+        """Return the paper's hyperparameters for this data set, by column and name; those of the
+        data set that it stands in for.
+        """
         resolved = self.resolved
         name = resolved.stand_ins.get(self.dataset.name, self.dataset.name)
         return {
@@ -236,7 +238,9 @@ class DatasetColumns:
     def outer_fold(
         self, run: int, fold: int, train_rows: int | None = None
     ) -> OuterFold:
-        """Return an outer fold, of which a model learns at most `train_rows` rows."""
+        """Return one outer fold of a run; `train_rows` limits the rows that a model
+        learns of it.
+        """
         name = self.dataset.name
         has_raw_targets = name in self.protocol.raw_targets
         fold_protocol = FoldProtocol(
@@ -257,8 +261,8 @@ class DatasetColumns:
         return replace(whole, train_rows=train_rows)
 
     def model_ref(self, column: str) -> ModelRef:
-        """Return a column's model, with the random stream of the first column that it inherits
-        from.
+        """Return the reference to a column's model, with the random stream of the first column that
+        it inherits from. Raises ElmbenchError if the column names a parameter that the model lacks.
         """
         model = self.models[column]
         first, *_ = self.with_ancestors(column)
@@ -359,8 +363,8 @@ class DatasetColumns:
         )
 
     def refuse_joint_estimates(self) -> None:
-        """Raise ElmbenchError for a kind of split whose estimates join predictions of several fits:
-        it has no other measures.
+        """Raise ElmbenchError for leave-one-out and the .632 bootstrap, whose estimates join
+        predictions of several fits: such a task has no other measures.
         """
         kind = self.split.kind
         if kind in FIXED_FITS:

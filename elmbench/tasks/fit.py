@@ -147,16 +147,20 @@ class Fit(FoldTask):
 
     @property
     def number_of_fits(self) -> int:
+        """The number of fits of the model, with those for leave-one-out, learnt rows and
+        calibration.
+        """
         n_folds = self.data.n_rows if self.outer_fold.is_of_all_rows else 1
         if self._counts_learnt_rows:
             n_folds = 2
         return n_folds * (1 + (self.calibrate.folds if self.calibrate else 0))
 
     def seconds(self) -> float:
+        """Return the rough duration of the fits and predictions."""
         return self.seconds_of(self.outer_fold.n_train)
 
     def seconds_of(self, n_train: int) -> float:
-        """Return the rough duration of the fit to some training rows, and of the predictions."""
+        """Return the rough duration of the fits to `n_train` rows each, and of the predictions."""
         n_fits = 1.2 * self.number_of_fits
         fit_seconds = n_fits * self.fit_seconds(n_train)
         prediction_cost = find_model(self.model.name).prediction_cost
@@ -219,7 +223,7 @@ class Fit(FoldTask):
 
     @property
     def _counts_learnt_rows(self) -> bool:
-        """True if the metrics also count the predictions for learnt rows."""
+        """True for the .632 bootstrap, whose metrics also count predictions for learnt rows."""
         return self.outer_fold.protocol.outer.kind == BOOTSTRAP_632
 
     def _fit(self, choice: Result, context: Context) -> Fitted:

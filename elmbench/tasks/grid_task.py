@@ -37,7 +37,9 @@ class GridTask(FoldTask):
     paths: bool = field(default=True, metadata=OPTIONAL)
 
     def content(self) -> dict[str, Any]:
-        """Return the JSON content of the task; that of a plug-in's metric has its version."""
+        """Return the JSON content of the task, with the version of the code of a
+        plug-in's metric.
+        """
         metric = registered_metric(getattr(self, "metric", ""))
         version = (
             {"metric_version": metric.version} if metric and metric.version else {}
@@ -62,12 +64,18 @@ class GridTask(FoldTask):
         return self.outer_fold.n_train
 
     def seconds(self) -> float:
+        """Return the rough duration: the fits of all candidates, less what the model's
+        path saves.
+        """
         share = find_model(self.model.name).sharing if self.paths else 1.0
         return self.number_of_fits * (
             OVERHEAD + share * (self.fit_seconds(self.n_rows) - OVERHEAD)
         )
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        """Evaluate the grid on the fold; see `evaluate` for the result. Seconds and parameters of
+        an earlier choice are added.
+        """
         parent = choice_result(self.given, inputs)
         data = fold_data(self.outer_fold, context.data_dir)
         problem = self.problem(data, parent["params"], context)

@@ -80,7 +80,8 @@ class Search(TrainingTask):
         return n_training_rows(self.inner, super().n_rows)
 
     def evaluate(self, data: FoldData, problem: GridProblem) -> Result:
-        """Search; the result has `params`, the chosen ones, `scores` (means) and `seconds`.
+        """Search on the inner folds. The result has `params`, the chosen candidate, `scores`, the
+        mean of each candidate, and `seconds`.
 
         A single candidate is chosen without a fit, and has no score.
         """

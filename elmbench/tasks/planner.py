@@ -173,13 +173,13 @@ class DatasetPlanner(DatasetColumns):
                 self._add_column(column, selection, printed, choices_only, kind)
 
     def _add_unavailable(self, column: str, select: Selection) -> None:
-        """Add the cells of a column whose data are missing."""
+        """Add the cells of a column whose data are missing, without tasks."""
         for run, fold in product(range(self.runs), range(self.folds)):
             self._add_cell(column, run, fold, select, key="", family="unavailable")
 
     @property
     def _selections(self) -> list[Selection]:
-        """The selections of the table. If the user adds a model, all models are searched."""
+        """The selections of the table. If the user adds a model, `published` becomes `nested`."""
         selections = list(self.protocol.selections)
         added_columns = set(self.columns) - set(self.resolved.spec.models)
         if not self.request.models or not added_columns:
@@ -292,10 +292,10 @@ class DatasetPlanner(DatasetColumns):
         task: Callable[[int, int], Task],
         select: str,
     ) -> None:
-        """Add the independent cells of a column, without a choice of hyperparameters.
+        """Add cells of a column without a choice of hyperparameters, one for each run and fold.
 
-        `outer`: their runs and folds. `task`: of a run and fold; the first one determines the
-        family of the cells.
+        `outer`: pairs of run and fold. `task`: returns the task of a run and fold; the first one
+        determines the family of the cells. `select`: the selection that the cells show.
         """
         family = "unavailable" if self.missing else task(*outer[0]).key
         for run, fold in outer:

@@ -45,8 +45,9 @@ class GridProblem(CandidateProblem):
         return np.ones(len(rows)) if self.weights is None else self.weights[rows]
 
     def projections(self) -> Iterator[Evaluated]:
-        """Yield the real values that decide the labels, of shape (n_test,) for two classes; see
-        `outputs`.
+        """Yield the projections of every candidate for the test rows of every fold: the real values
+        that decide the labels, of shape (n_test,) for two classes. Models without projections yield
+        decision values.
         """
         has_projections = hasattr(self.factory, "project")
         if has_projections or hasattr(self.factory, "project_grid"):
@@ -54,13 +55,11 @@ class GridProblem(CandidateProblem):
         return self._evaluations("decision_grid", _decide)
 
     def outputs(self, metric: Metric) -> Iterator[Evaluated]:
-        """Yield the outputs that a metric takes, of every candidate for the test rows of every
-        fold, in any order.
+        """Yield, for every candidate and fold in any order, the outputs for the test rows that a
+        metric takes.
 
         For probabilities, every candidate is fitted separately; a model without them yields
-        decision values.
-
-        Raises MemoryError before any fit if one would need more than the limit.
+        decision values. Raises MemoryError before any fit if one would need more than the limit.
         """
         if self.calibrates(metric):
             return self.decision_values()
@@ -107,7 +106,7 @@ class GridProblem(CandidateProblem):
         return has_scores and not self.has_method("predict_proba")
 
     def has_method(self, name: str) -> bool:
-        """Return True if the model has a method with the parameters of the first candidate."""
+        """Return True if the model of the first candidate has a method of this name."""
         return hasattr(self.make(self.candidates[0]), name)
 
     def _evaluations(
@@ -237,8 +236,8 @@ def _uncalibrated_parts(
 
 
 def _add_calibrated(candidate: int, folds: list[_Uncalibrated]) -> None:
-    """Add the probabilities of a candidate to the scores of its folds, or its decision values if
-    they are not finite.
+    """Score the calibrated probabilities of a candidate on each of its folds, in place; its
+    decision values instead if they are not all finite.
     """
     probabilities_of = sigmoids_of_folds([fold.decisions for fold in folds])
     for fold in folds:

@@ -77,6 +77,9 @@ class ArchiveSource(NetworkSource):
         return self.url
 
     def fetch(self, job: FetchJob) -> Mapping[str, Table]:
+        """Download the file and return the table of each part; 'all' if no members are named. A
+        damaged archive is deleted.
+        """
         names = [
             name
             for member in self.members.values()

@@ -62,7 +62,9 @@ class Source(SourceSpec):
     """
 
     def status(self, request: SourceRequest) -> tuple[State, str] | None:
-        """Return the state and the location of the rows; None if they are not here."""
+        """Return the state and the location of the rows, in words; None if they are not here. By
+        default, they are "bundled".
+        """
         return "bundled", self.title
 
     @abstractmethod
@@ -70,7 +72,7 @@ class Source(SourceSpec):
         """Return the rows."""
 
     def files(self, request: SourceRequest) -> tuple[Path, ...]:
-        """Return the files that the rows are read from."""
+        """Return the files that the rows are read from; none by default."""
         return ()
 
     def checksum(self, request: SourceRequest) -> str:
@@ -271,7 +273,9 @@ class NetworkSource(Source):
             path.unlink(missing_ok=True)
 
     def status(self, request: SourceRequest) -> tuple[State, str] | None:
-        """Return `fetched`, the day and the folder, or None if the files are not in the cache."""
+        """Return "fetched" and a text with the day and the folder; None if the files are not in the
+        cache. Raises ElmbenchError if one was changed.
+        """
         paths = self.files(request)
         if not paths:
             return None

@@ -92,6 +92,9 @@ class FileSource(Source, FileOptions):
         return tuple(map(Path, filter(None, (self.path, self.test))))
 
     def checksum(self, request: SourceRequest) -> str:
+        """Return a hash of the options and the files. Raises ElmbenchError if a file has changed
+        since it was described.
+        """
         hashes = hashes_of(self.files(request))
         if self.sha256 and self.sha256 != tuple(digest for _, digest in hashes):
             problem = f"{self.path} has changed since its rows were described"
@@ -105,6 +108,9 @@ class FileSource(Source, FileOptions):
         )
 
     def load(self, request: SourceRequest) -> Table:
+        """Return the rows of the file: the cached table if this process has described it, else read
+        anew with its columns of dates.
+        """
         table = _described_tables.get(_hash_of_rows(self, request.spec))
         if table is not None:
             return table
@@ -112,7 +118,9 @@ class FileSource(Source, FileOptions):
 
 
 def keep_table(table: Table, source: FileSource, spec: RowColumns) -> None:
-    """Keep the table of a source for `FileSource.load` in this process, if its content is known."""
+    """Cache the table of a source for `FileSource.load` in this process, unless the source has no
+    hash of its file. The oldest of more than `_MOST_DESCRIBED` tables is dropped.
+    """
     if not source.sha256:
         return
     _described_tables[_hash_of_rows(source, spec)] = table
@@ -361,7 +369,9 @@ def _target(source: FileSource, used: Collection[str | None], names: list[str]) 
 
 
 def _no_column(origin: str, name: str, names: Sequence[str]) -> ElmbenchError:
-    """Build the error for a column that a file lacks, with the likeliest typo."""
+    """Build the error for a column that a file lacks. It suggests the most similar name, or one
+    option for each of several names that commas separate.
+    """
     parts = [part.strip() for part in name.split(",")]
     steps = "name a column, remove lines above the header, or give --sep, --header or --no-header"
     next_step = (
@@ -387,7 +397,9 @@ def check_columns(table: Table, names: Iterable[str]) -> None:
 
 
 def _take_column(table: Table, name: str) -> tuple[Table, NDArray[Any]]:
-    """Return a table without one of its columns, and that column as numbers or words."""
+    """Return the table without the column `name`, and the values of this column, of shape (n,).
+    Raises ElmbenchError if there is none.
+    """
     check_columns(table, [name])
     return table.drop_columns([name]), table.column(name)
 
@@ -502,15 +514,17 @@ def _numbers_of_groups(words: NDArray[np.object_]) -> NDArray[np.int64]:
 
 
 def _numbers_of_folds(words: NDArray[np.object_]) -> NDArray[np.int64]:
-    """Return the number of each row's fold, from 0; -1 for rows that are always training rows."""
+    """Return the number of each row's fold, from 0 in the order of their names; -1 for the word
+    '-1', which marks rows that are always training rows.
+    """
     folds = sorted(set(words) - {"-1"}, key=category_order)
     numbers = {fold: number for number, fold in enumerate(folds)}
     return np.array([numbers.get(word, -1) for word in words], dtype=np.int64)
 
 
 def _weights(values: NDArray[Any], origin: str) -> NDArray[np.float64]:
-    """Return the weights of rows; raise ElmbenchError unless they are finite, not negative and not
-    all 0.
+    """Return the weights of rows as floats. Raises ElmbenchError, which begins with `origin`,
+    unless they are finite, not negative and not all 0.
     """
     if are_codes(values):
         values = values.astype(np.float64)

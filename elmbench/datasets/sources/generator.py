@@ -37,6 +37,9 @@ class GeneratorSource(Source):
         return "generated", self.title
 
     def checksum(self, request: SourceRequest) -> str:
+        """Return a hash of everything that the rows are drawn from: generator, version, parameters,
+        options and run.
+        """
         content = {
             "name": request.spec.base,
             "generator": self.generator,
@@ -50,6 +53,7 @@ class GeneratorSource(Source):
         return hash_of(content)
 
     def load(self, request: SourceRequest) -> Table:
+        """Compute the rows; those that are not redrawn are those of run 0."""
         from elmbench.datasets.generators import GENERATORS
         from elmbench.datasets.table import Table
 

@@ -46,6 +46,9 @@ class LibsvmSource(NetworkSource):
         )
 
     def fetch(self, job: FetchJob) -> Mapping[str, Path]:
+        """Download the files and return them by part, each as `<part>.svm` with the ending of its
+        compression.
+        """
         from elmbench.datasets.readers import compression_of
 
         return {

@@ -42,6 +42,7 @@ class OpenMLSource(NetworkSource):
         return "OpenML " + ", ".join(map(str, self.ids))
 
     def fetch(self, job: FetchJob) -> Mapping[str, Table]:
+        """Download the data sets and return {'all': their joined table}."""
         with _private_client() as openml:
             descriptions = [_description(openml, number) for number in self.ids]
         return {
@@ -106,8 +107,8 @@ class OpenMLSource(NetworkSource):
         return str(target)
 
     def _joined(self, tables: list[Table]) -> Table:
-        """Return one table with the features of several OpenML data sets that have the same rows
-        and targets.
+        """Return one table with the features of several OpenML data sets, named `ID:NAME`; a single
+        table as it is. Raises ElmbenchError if their targets differ.
         """
         import numpy as np
 

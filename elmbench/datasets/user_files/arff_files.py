@@ -49,7 +49,9 @@ class _Arff:
     has_ended: bool = False
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of the file, rewritten."""
+        """Yield the lines of the file in the forms that liac-arff reads, and update the other
+        fields.
+        """
         for line in io.StringIO(self.text, newline=None):
             self.line = line.strip()
             self.number += 1

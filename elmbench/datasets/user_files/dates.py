@@ -97,7 +97,9 @@ def date_format(
 def _ambiguous_dates(
     texts: list[str], readings: Mapping[str, Dates], column: str
 ) -> ElmbenchError:
-    """Return the error for a column whose dates differ from one format to another."""
+    """Return the error for a column whose dates differ from one format to another. `readings`: the
+    dates of the texts by format.
+    """
     row, candidates = next(
         (row, dates)
         for row, dates in enumerate(zip(*readings.values(), strict=True))
@@ -162,7 +164,9 @@ def date_parts(dates: Dates, first: np.datetime64) -> pd.DataFrame:
 
 
 def _texts(words: Iterable[object]) -> list[str | None]:
-    """Return words without surrounding spaces, None for a missing value."""
+    """Return words without surrounding spaces, with None for words that stand for a
+    missing value.
+    """
     return [None if word is None else _present_text(str(word)) for word in words]
 
 
@@ -182,7 +186,7 @@ def _formats_of(word: str) -> Iterator[str]:
 
 @cache
 def _formats_by_punctuation() -> dict[str, list[str]]:
-    """Return all formats by the punctuation of their dates.
+    """Return lists of all formats, by the punctuation marks of a date in this format.
 
     A word is compared with few of the hundreds of formats: with all of them, a column would take 10
     milliseconds.

@@ -53,8 +53,8 @@ def detect_decimal_mark(table: Table, columns: Mapping[str, list[str]]) -> str:
 def assumed_mark_warnings(
     table: Table, columns: Mapping[str, list[str]], decimal: str
 ) -> Iterator[str]:
-    """Yield a warning if no number of the rows decides whether their decimal mark is that of the
-    training rows.
+    """Yield a warning if some number would differ with the other decimal mark, and no number of the
+    rows shows that their mark is `decimal`, that of the training rows.
     """
     example = (
         _first_doubtful(table, columns) if decimal == "." else _first_ambiguous(columns)
@@ -104,7 +104,7 @@ def _undecided_mark(table: Table, columns: Mapping[str, list[str]]) -> str:
 
 
 def _may_have_commas(table: Table) -> bool:
-    """Return True if the file is text in which a comma does not separate fields."""
+    """Return True if the file is text whose fields are not separated by commas."""
     return table.separator not in ("", ",")
 
 
@@ -177,7 +177,9 @@ def _first_ambiguous(
 
 
 def _is_ambiguous(word: str) -> bool:
-    """Return True if both decimal marks can read a number, as different values."""
+    """Return True if a word is a number with either decimal mark, but of different values, such as
+    1.234.
+    """
     numbers = {parse_number(word, mark) for mark in ".,"}
     return len(numbers) == 2 and None not in numbers
 
@@ -218,7 +220,9 @@ def _doubtful_thousands(columns: Mapping[str, list[str]], mark: str) -> _Example
 
 
 def _are_evident_thousands(words: list[str], mark: str) -> bool:
-    """Return True if a mark can only separate thousands in the numbers of a column."""
+    """Return True if the numbers of a column show that a mark separates thousands: those without it
+    are all below 1000 and there is one, or a number has several of these marks.
+    """
     unmarked = [word for word in words if mark not in word and looks_numeric(word)]
     if any(_UNGROUPED.match(word) for word in unmarked):
         return False

@@ -30,7 +30,9 @@ def is_missing_word(word: str) -> bool:
 
 
 def present_words(words: Iterable[str | None]) -> set[str]:
-    """Return the distinct words of a column of numbers, codes or dates that are not missing."""
+    """Return the distinct words of a column of numbers, codes or dates, without those for a missing
+    value.
+    """
     return {word for word in {*words} if word is not None and not is_missing_word(word)}
 
 

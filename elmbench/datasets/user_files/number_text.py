@@ -49,7 +49,9 @@ def looks_numeric(word: str) -> bool:
 
 
 def may_have_thousands(words: Iterable[str]) -> bool:
-    """Return True if all points of a column of numbers may separate thousands, and there is one."""
+    """Return True if every word with a point has the form 1.234.567, so that points may separate
+    thousands, and there is such a word.
+    """
     pointed = {word for word in words if "." in word and not is_missing_word(word)}
     return bool(pointed) and all(map(_GROUPED.fullmatch, map(normalized, pointed)))
 

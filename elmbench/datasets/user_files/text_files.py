@@ -146,7 +146,7 @@ def _superfluous_columns(frame: Any, head: _Head, notes: list[str]) -> list[str]
 
 
 def _with_line_feeds(text: str) -> str:
-    """Return a text whose lines end in line feeds alone."""
+    """Return a text with line feeds in place of all other ends of lines."""
     if "\r" not in text:
         return text
     return text.replace("\r\n", "\n").replace("\r", "\n")
@@ -240,7 +240,9 @@ def _texts_with_thousands(
 def _read_columns(
     content: bytes, separator: str, names: list[str], header: bool, **options: Any
 ) -> pd.DataFrame:
-    """Read a text in UTF-8 by pandas, with `options` of its reader."""
+    """Return a data frame of a text in UTF-8. `header`: skip line 1, which `names` replace.
+    `options`: of `pandas.read_csv`.
+    """
     import pandas as pd
 
     has_spaces = b" " in content or b"\t" in content
@@ -297,7 +299,9 @@ def _are_row_names(words: list[str]) -> bool:
 
 
 def _is_title(first: list[str], others: list[list[str]]) -> bool:
-    """Return True if a row of one field less than the others is a title above the header."""
+    """Return True if `first`, a row of one field less than the `others`, is a title above the
+    header: it has one field, or the others have a header.
+    """
     if len(first) == 1:
         return True
     return len(others) > 1 and _has_header(others)
@@ -326,7 +330,9 @@ def _names_of(
 
 
 def _check_header(words: list[str], path: Path) -> None:
-    """Raise ElmbenchError if a detected header is a title, such as workbooks have."""
+    """Raise ElmbenchError if fewer than half of the columns have a name in a detected header, as in
+    a title of a workbook.
+    """
     named = [word for word in words if word]
     if 2 * len(named) >= len(words):
         return
@@ -374,7 +380,9 @@ def _spare_columns(
 def _columns_of_thousands(
     frame: pd.DataFrame, names: list[str], sample: list[list[str]]
 ) -> Iterator[str]:
-    """Yield the columns of floats whose decimal points may be separators of thousands."""
+    """Yield the columns of floats whose decimal points may separate thousands, judged by the floats
+    and by the words of the first rows, `sample`.
+    """
     for position, name in enumerate(names):
         # The array: operations on series of pandas would take a millisecond a column.
         values = frame[name].to_numpy()
@@ -531,7 +539,9 @@ def _have_width(content: bytes, separator: str, width: int) -> bool:
 
 
 def _has_plain_fields(text: str, separator: str) -> bool:
-    """Return True if each separator of a text ends a field, which is the usual case."""
+    """Return True if every separator in a text ends a field: there are no quotation marks, and the
+    separator is not a space.
+    """
     return '"' not in text and separator != " "
 
 

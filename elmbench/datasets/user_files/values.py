@@ -50,7 +50,8 @@ _MOST_LABELS = 20
 
 
 def with_numbers(table: Table, decimal: str = "", *, is_assumed: bool = False) -> Table:
-    """Convert numbers in other notations, in the features and the target, to floats.
+    """Return the table with floats for features that are numbers in other notations, and such a
+    target in Python's notation; a note names unusual marks.
 
     `decimal` ({"", ".", ","}): the decimal mark; detected if empty, once for all columns.
     `is_assumed`: True if it is the mark of different rows, so that a note warns of numbers that the
@@ -119,7 +120,9 @@ def _columns_of_numbers(table: Table) -> dict[str, NDArray[Any]]:
 
 
 def _are_mostly_numbers(values: NDArray[Any]) -> bool:
-    """Return True if most words in a sample of a column are numbers."""
+    """Return True if at least 80 % of the words in a sample of a column look like numbers; False
+    for a column that is not of words.
+    """
     if values.dtype != object:
         return False
     sample = Counter(sample_words(values))
@@ -158,7 +161,7 @@ def _distinct_words(values: NDArray[Any]) -> list[str]:
 
 
 def _is_plain(word: str, decimal: str) -> bool:
-    """Return True if Python reads a number as it is meant."""
+    """Return True if Python's `float` gives the number that a word means with this decimal mark."""
     return is_number(word) and not (decimal == "," and "." in word)
 
 
@@ -244,7 +247,9 @@ def _dates(column: pd.Series[Any], form: str) -> Dates:
 
 
 def _floats(column: pd.Series[Any], decimal: str) -> NDArray[np.float64]:
-    """Return the numbers of a column, which may be text, NaN for a missing one."""
+    """Return the numbers of a column, NaN for a missing one. Text is read with the decimal mark
+    `decimal`; raises ValueError for another word.
+    """
     import pandas as pd
 
     if pd.api.types.is_numeric_dtype(column):

@@ -167,8 +167,8 @@ def _with_text_cells(table: Table, frame: pd.DataFrame, layout: FileOptions) -> 
 
 
 def _cells_by_name(frame: pd.DataFrame, *, n_rows: int) -> dict[str, list[Any]]:
-    """Return the values of each column of a sheet by its name, which is in the first row, if the
-    sheet has more rows than the table.
+    """Return the values of each column of a sheet by its name. The names are in the first row if
+    the sheet has more than `n_rows` rows, else x0, x1, ...
     """
     first_row = len(frame) - n_rows
     cells_by_name = {}
@@ -216,7 +216,9 @@ def _spelling(value: Any, decimal: str) -> str | None:
 
 
 def _value_of(cell: Any) -> Any:
-    """Return the value of a cell; "" if it has none or an error."""
+    """Return the value of a cell; "" if it is empty or holds an error, an integer for a whole
+    float.
+    """
     value = cell.value
     if value is None or cell.data_type == "e":
         return ""
@@ -226,9 +228,8 @@ def _value_of(cell: Any) -> Any:
 
 
 def _has_fractions(frame: pd.DataFrame, name: str) -> bool:
-    """Return True if the cells of a column are numbers, some of which are not whole.
-
-    `name`: the name in its first cell. A column without a name has none of another column either.
+    """Return True if the cells of the column `name` below its name are all numbers, some of which
+    are not whole; False without such a column.
     """
     for _, cells in frame.items():
         title = str(cells.iloc[0]).strip()

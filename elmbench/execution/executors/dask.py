@@ -97,7 +97,7 @@ class DaskExecutor(Executor):
 
     @property
     def workers(self) -> int:
-        """The number of threads of the present workers."""
+        """The number of threads of the present workers, looked up at most once a second."""
         now = time.monotonic()
         if now - self._look_time > _LOOK_EVERY:
             self._threads = sum(self._ask("nthreads").values())
@@ -106,8 +106,8 @@ class DaskExecutor(Executor):
 
     @property
     def memory(self) -> int | None:
-        """The bytes of memory for each thread, on the worker that has most; None without
-        workers.
+        """The memory limit for each thread in bytes, on the worker on which it is largest; None
+        without workers.
         """
         workers = self._ask("scheduler_info")["workers"].values()
         shares = (
@@ -119,6 +119,7 @@ class DaskExecutor(Executor):
     def submit(
         self, task: Task, inputs: Mapping[str, Result], limits: Limits
     ) -> Future[Answer]:
+        """Start a task on a worker of the scheduler, through the sender's thread."""
         self.warm()
         answer: Future[Answer] = Future()
         answer.set_running_or_notify_cancel()

@@ -142,7 +142,9 @@ class _WorkerProcess:
             self._number = self._pool.submit(os.getpid)
 
     def wait_until_ready(self) -> None:
-        """Wait until the process has started; raise `_Ended` if it has ended since."""
+        """Wait until the process has started, and set its number; raise `_Ended` if it has ended
+        since.
+        """
         if self._process is None:
             self.number = self._result(self._number)
             try:
@@ -283,7 +285,9 @@ class LimitedWorker:
         self._stopped = False
 
     def warm(self) -> None:
-        """Start the process before there are tasks: its imports take seconds."""
+        """Start the process, unless there is one or the worker is stopped. Its imports take
+        seconds, so this is worth doing before there are tasks.
+        """
         with self._lock:
             if self._worker is None and not self._stopped:
                 self._worker = _WorkerProcess(self.settings.blas_threads)
@@ -359,5 +363,5 @@ class LimitedWorker:
 
 
 def best_worker(idle: Sequence[LimitedWorker], packed: PackedTask) -> LimitedWorker:
-    """Return the last of the idle workers that take a task at the least cost."""
+    """Return the idle worker with the least `start_cost` for a task; the last of several."""
     return min(reversed(idle), key=lambda worker: worker.start_cost(packed))

@@ -35,9 +35,11 @@ class LocalExecutor(Executor):
 
     @property
     def workers(self) -> int:
+        """The number of worker processes, one for each job."""
         return len(self._limited_workers)
 
     def warm(self) -> None:
+        """Start the process of one worker, in the background."""
         # In a thread: an interrupt of the main thread would leave a worker behind that has no owner
         # yet.
         self._pool.submit(self._idle[-1].warm)
@@ -45,6 +47,7 @@ class LocalExecutor(Executor):
     def submit(
         self, task: Task, inputs: Mapping[str, Result], limits: Limits
     ) -> Future[Answer]:
+        """Start a task in a thread of the pool, which waits for its worker."""
         # The thread of the pool sees the plug-ins of the comparison.
         return self._pool.submit(copy_context().run, self._run, task, inputs, limits)
 
@@ -62,7 +65,9 @@ class LocalExecutor(Executor):
             self._idle.append(worker)
 
     def end(self) -> None:
-        """End the workers first, so that the threads that wait for them return."""
+        """End all workers and their tasks, and wait for the threads. The workers end first, so that
+        the threads that wait for them return.
+        """
         self._pool.shutdown(wait=False, cancel_futures=True)
         for worker in self._limited_workers:
             worker.stop()

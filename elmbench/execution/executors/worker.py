@@ -23,7 +23,9 @@ SLOW_MODULES = (
 
 
 def begin() -> None:
-    """Set up this worker process: what it prints is discarded, and Ctrl-C is ignored."""
+    """Set up this worker process: discard what it prints, ignore Ctrl-C, start a session of its
+    own, adopt orphans and import the slow modules.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
         os.setsid()  # a signal to the process group of a model does not reach the run

@@ -68,12 +68,12 @@ class Shape(SpecPart):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels, if they are known."""
+        """The labels, in the order of their class indices; empty if they are not known."""
         return tuple(self.classes) if isinstance(self.classes, dict) else ()
 
     def count(self, labels: Iterable[str]) -> int | None:
-        """Return the number of rows that have one of these labels; None if it is not known, or no
-        label is given.
+        """Return the number of rows that have one of these labels; None if a count is not known, or
+        no label is given.
         """
         counts = [
             self.classes.get(label) if isinstance(self.classes, dict) else None
@@ -102,7 +102,9 @@ class RowColumns(SpecPart):
 
 
 def _check_stem(stem: str) -> None:
-    """Raise ValueError unless a file of this name stays in its folder."""
+    """Raise ValueError unless a text can be a file's name: it has no separator, does not begin with
+    a dot and is not too long.
+    """
     has_separator = _NOT_IN_A_STEM.search(stem) is not None
     if has_separator or stem.startswith(".") or len(stem) > _LONGEST_NAME:
         raise ValueError(
@@ -172,7 +174,9 @@ class DatasetSpec(RowColumns):
         return self
 
     def _check_classes(self) -> None:
-        """Raise ValueError unless the classes are known, and the positive one of two is named."""
+        """Raise ValueError unless a classification has classes, two classes have a positive one,
+        and positive labels are among the known labels.
+        """
         classes = self.shape.classes
         labels = self.shape.labels
         if classes is None:
@@ -199,7 +203,7 @@ class DatasetSpec(RowColumns):
 
     @property
     def generator(self) -> SourceSpec | None:
-        """The source that computes the rows, if they are computed."""
+        """The source that computes the rows; None unless the first source does."""
         return self.sources[0] if self.sources[0].generated else None
 
     @property
@@ -220,12 +224,12 @@ class DatasetSpec(RowColumns):
 
     @property
     def public(self) -> Shape:
-        """The counts after the preparation."""
+        """The counts of the public file after the preparation."""
         return self.prepared or self.shape
 
     @property
     def options(self) -> dict[str, float]:
-        """The value of every option of generated data."""
+        """The value of each option of generated data, by name; the default unless it is fixed."""
         return {
             option: float(values[0])
             for option, values in getattr(self.generator, "options", {}).items()
@@ -427,7 +431,7 @@ def add_dataset_specs(specs: Iterable[DatasetSpec], file: Path | None = None) ->
 
 
 def added_dataset_specs() -> tuple[DatasetSpec, ...]:
-    """Return the data sets of a user that were added."""
+    """Return the user's data sets that `add_dataset_specs` has added."""
     return tuple(_user_specs.values())
 
 

@@ -231,7 +231,9 @@ def source_class(kind: object) -> type[SourceSpec]:
 
 
 def parse_source(content: Any) -> SourceSpec:
-    """Return a source, validated by the class of its kind."""
+    """Return a source, validated by the class of its kind; a source that is one already as it is.
+    Raises ValueError for an unknown kind.
+    """
     if isinstance(content, SourceSpec):
         return content
     return source_class(
