@@ -65,8 +65,9 @@ def _is_comparable(group: Key, measured: MeasuredCells) -> bool:
 
 
 def verdict_without_cells(published: PublishedValue, measured: MeasuredCells) -> str:
-    """Return the verdict on a published value of a model that is never measured: `cited`, `no
-    data`, or an empty text if the table does not judge the value.
+    """Return the verdict on a published value of a model that is never measured.
+
+    It is `cited`, `no data`, or empty if the table does not judge the value.
     """
     if published.cited:
         return "cited"

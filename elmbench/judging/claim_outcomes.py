@@ -134,8 +134,8 @@ class ClaimOutcome:
         )
 
     def _estimate_text(self, finding: SignificanceResult) -> str:
-        """Return the estimate of a test with its interval, if it has one, such as `difference 0.012
-        [0.003, 0.021]`.
+        """Return the estimate of a test, followed by its interval if it has one: `ratio 1.2 [1.1,
+        1.3]`.
         """
         estimate = f"{self._quantity_of(finding)} {finding.estimate:.3g}"
         has_interval = finding.low is not None

@@ -338,9 +338,9 @@ def _tests_on_most(claim: Claim, rows: list[list[_Pair]]) -> _Tests:
 
 
 def _tests_on_each(claim: Claim, rows: list[list[_Pair]], results: _Results) -> _Tests:
-    """Return a test for each pair of columns on each data set; none, with the verdict `too few
-    runs`, if a pair has fewer than `FEWEST_RUNS` values.
+    """Return a test for each pair of columns on each data set.
 
+    If a pair has fewer than `FEWEST_RUNS` values, there is none, and the verdict is `too few runs`.
     `rows`: the pairs of columns of each data set.
     """
     pairs = [pair for row in rows for pair in row]

@@ -97,8 +97,8 @@ class Statistics:
         return quantile * self._rank_error
 
     def _label_pairs(self, values: Sequence[float]) -> _Pairs:
-        """Return values of the pairs of models, in the order of `combinations`, as `{first:
-        {second: value}}`; each pair is there in both orders.
+        """Return values of the pairs of models as `{model: {rival: value}}`, each pair in both
+        orders. `values`: in the order of `combinations`.
         """
         pairs: _Pairs = {model: {} for model in self.ranks}
         names = combinations(self.ranks, 2)

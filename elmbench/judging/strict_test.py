@@ -127,8 +127,8 @@ class _Reruns:
     rounding: Array
 
     def numbers_outside(self, row: Row, draws: int) -> NDArray[np.int64]:
-        """Return the number of published values outside in each rerun; each is a mean over `draws`
-        runs.
+        """Return, for each rerun, the number of published values outside of their intervals, of
+        shape (SIMULATIONS,), if each is a mean over `draws` runs.
         """
         exact_prints = self.single_prints / np.sqrt(draws)
         distances = np.abs(exact_prints + self.rounding - self.means)

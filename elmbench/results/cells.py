@@ -501,8 +501,8 @@ def _described_models(
 
 
 def _solvers(records: Iterable[dict[str, Any]]) -> dict[str, int]:
-    """Return how often each solver was used. Each candidate on each fold counts once; "bound
-    failed" and "... given up" count those that then used another solver.
+    """Return how often each solver was used, by its name. Each candidate on each fold counts once;
+    "bound failed" and "... given up" count those that then used another solver.
     """
     solvers: Counter[str] = Counter()
     for record in records:

@@ -144,8 +144,9 @@ def outdated_models(
 
 
 def _is_outdated(model: str, dataset: str, resolved: Resolved) -> bool:
-    """Return True if this installation has a different version of a model, such as `eem, version
-    1`; False if it does not have the model.
+    """Return True if this installation has a different version of a model.
+
+    `model`: its name and version, such as `eem, version 1`; False if its name is unknown here.
     """
     name, _, version = model.partition(", version ")
     entry = registry().get(name)

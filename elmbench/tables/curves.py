@@ -109,7 +109,9 @@ class CurvesTable(TableKind):
         return Curve(**planner.grid_fields(column, run, fold), metric=planner.metric)
 
     def metric(self, task: str) -> str:
-        """Return the metric that is measured at each value."""
+        """Return the metric that is measured at each value: by default, the one that chooses
+        hyperparameters of the task.
+        """
         return self.spec.protocol.metric_for(task)
 
     def points(self, column: str, task: str) -> list[Measure]:
