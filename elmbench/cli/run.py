@@ -171,7 +171,8 @@ def run_command(
 def _has_run(experiments: Sequence[str], paper: str | None, profile: str) -> bool:
     """Return True if each of these tables has a `cells.csv` under a profile.
 
-    Without `experiments`, return True if any table has one. `paper`: only its tables count.
+    Without `experiments`, return True if any table has one. `paper`: only its tables count. Aliases
+    are not resolved, so the answer for them is False.
     """
     folders = [
         path.parent for path in (state.results_dir / profile).glob("*/*/cells.csv")

@@ -23,7 +23,7 @@ from elmbench.tasks.plan import Plan
 
 def plan_importance(run: PreparedRun, results: Results) -> PreparedRun:
     """Plan the permutation importance of the best model on each data set of a comparison, on its
-    test folds.
+    test folds. Nothing is computed yet.
 
     Data with sparse rows are left out: they have too many columns. A budget that the comparison has
     spent does not count.

@@ -129,7 +129,9 @@ def prepare_comparison(
 
 
 def describe_data(data: Iterable[UserData]) -> list[DatasetSpec]:
-    """Return the specs of the data of a comparison, under names that differ."""
+    """Read data and return their specs, under names that differ from each other and from the data
+    sets of the suite.
+    """
     specs: list[DatasetSpec] = []
     for spec in map(describe, data):
         # The names differ from each other and from all data sets of the suite.
@@ -148,7 +150,10 @@ def plan_comparison(
     options: RunOptions,
     results_dir: Path,
 ) -> PreparedRun:
-    """Plan a comparison of described data; raise ElmbenchError if the request cannot be used."""
+    """Plan a comparison of described data; raise ElmbenchError if the request cannot be used.
+
+    Advice on the classes of the data is added to their notes. `options`: its profile is replaced.
+    """
     folds = comparison.folds or FOLDS
     specs = [
         with_class_advice(spec, comparison.metrics, folds, comparison.runs)
@@ -263,7 +268,9 @@ def _digest(specs: Iterable[DatasetSpec]) -> str:
 def _protocol(
     comparison: ComparisonRequest, specs: Sequence[DatasetSpec]
 ) -> dict[str, Any]:
-    """Return the protocol of a comparison, as an experiment file writes it."""
+    """Return the protocol of a comparison, as an experiment file writes it: scaling, splits,
+    selection, metrics and order. Raises ElmbenchError if metrics or splits do not fit the data.
+    """
     _check_metrics(comparison.metrics, specs)
     kind = _kind_of_folds(specs)
     by_column = {"kind": "standard", "fit-on": "train"}
@@ -393,7 +400,11 @@ def _columns(
 def _column(
     name: str, entry: ModelEntry, comparison: ComparisonRequest, task: str
 ) -> dict[str, Any]:
-    """Return the column of a model with its grid, as an experiment file writes it."""
+    """Return the column of a model as an experiment file writes it: with its own or the requested
+    grid, its limit of training rows, and the limit of steps of the SVM.
+
+    `name`: as it was requested. `task`: of the data sets, for which the grid is checked.
+    """
     column = extra_column(name).model_dump(
         mode="json", by_alias=True, exclude_defaults=True
     )

@@ -110,7 +110,9 @@ def _protocol_in_words(resolved: Resolved) -> str:
 
 
 def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
-    """Return the profile of a table, its runs and its departures from the printed protocol."""
+    """Return a sentence with the profile of a table, its runs and its departures from the printed
+    protocol.
+    """
     runs = cells.groupby(["dataset", "model"])["run"].nunique()
     if not len(runs):
         return f"Profile {resolved.profile}: no cell has ended yet."

@@ -150,8 +150,8 @@ class Results:
         return self._with_origin(summary_frame(self._published_lines))
 
     def _with_origin(self, summary: pd.DataFrame) -> pd.DataFrame:
-        """Return lines of the summary with the remarks on data sets, and with their origin if
-        committed results complete the user's.
+        """Return lines of the summary with the column `REMARKS` if data sets have remarks, and the
+        column `COMMITTED` if committed results complete the user's.
         """
         remarks = remarks_of(self.cells)
         if remarks:

@@ -331,7 +331,9 @@ def _label_with_remarks(label: str, verdict: TableVerdict) -> str:
 
 
 def _state_words(state: str, n: int) -> str:
-    """Return a verdict as the verb of `n` tables."""
+    """Return a number of tables with a verdict as its verb, such as "3 hold" or "1 is
+    undecided".
+    """
     if state == "undecided":
         return f"{n} {'is' if n == 1 else 'are'} undecided"
     if n > 1:

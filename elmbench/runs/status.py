@@ -28,7 +28,7 @@ class _Entry(NamedTuple):
 
 def table_status(store: Store, experiment: str | None = None) -> list[dict[str, Any]]:
     """Return the status of a table (by its id or alias), or of every one, under each profile with
-    which it was run.
+    which it was run; tables without cells are left out.
 
     Each is a dict with `experiment`, `profile` and `planned` (the number of cells), and more.
     `ended`: the number of cells by status; `missing` for those that have not run. `reasons`: why

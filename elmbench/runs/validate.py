@@ -57,7 +57,7 @@ def check_experiment(file: ExperimentFile) -> None:
 
 def _check_experiment(file: ExperimentFile) -> None:
     """Check a table under all of its profiles and readings: parameters of models, metrics, splits,
-    published values.
+    published values and expected verdicts. Raises ElmbenchError for the first fault.
     """
     check_table(file)
     resolved = [resolve(file, profile) for profile in file.profiles]
@@ -88,7 +88,7 @@ def _check_experiment(file: ExperimentFile) -> None:
 
 
 def _check_expected_verdicts(file: ExperimentFile) -> None:
-    """Check that each expectation has a verdict that `elmbench check` may print."""
+    """Raise ElmbenchError unless each expectation has a verdict that `elmbench check` may print."""
     for expectation in file.spec.expect:
         verdicts: tuple[str, ...] = TABLE_VERDICTS
         if expectation.claim:
@@ -105,7 +105,9 @@ def _check_expected_verdicts(file: ExperimentFile) -> None:
 
 
 def _check_published(experiment: Resolved) -> None:
-    """Check that each published value has a model and a metric of its table."""
+    """Raise ElmbenchError unless each published value has a model and a metric of its table; an
+    average over all data sets is allowed only in a table that shows such averages.
+    """
     table = kind_of_table(experiment)
     in_table = table.models()
     columns = list(dict.fromkeys((*in_table, *experiment.file.all_columns)))
