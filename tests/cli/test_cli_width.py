@@ -65,7 +65,7 @@ def test_no_heading_is_broken(
         for section in results.table.sections
         for grid in grids_of(section, results.resolved)
     ]
-    headings = {name for grid in grids if grid.has_printed for name in grid.columns}
+    headings = {name for grid in grids if grid.has_published for name in grid.columns}
     assert headings
     for heading in headings:
         assert heading in result.out

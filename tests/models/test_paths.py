@@ -341,7 +341,7 @@ def small(value):
     """Return a size that suits few rows in place of one of a default grid: nodes, landmarks,
     budgets.
     """
-    return value // 10 if isinstance(value, int) else value
+    return max(value // 10, 2) if isinstance(value, int) else value
 
 
 def some_candidates(grid, random):
@@ -366,7 +366,8 @@ def score(expected, predicted, classified):
 def doubt(model, X, y, classified):
     """Return by how much the score may be another for outputs that a path is allowed to yield."""
     if not hasattr(model, "condition_"):
-        return 0.0  # a pipeline, whose path fits it as it is
+        # A path of scikit-learn's models fits them as they are, but for one solution of all ridges.
+        return 0.0 if classified else 1e-9 * np.abs(y).max()
     outputs = model.decision_function(X) if classified else model.predict(X)
     within = allowed(model, outputs, y)
     return float(np.mean(~clear_labels(outputs, within))) if classified else within

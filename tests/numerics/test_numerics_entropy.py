@@ -402,8 +402,12 @@ def test_products_of_few_rows_lead_to_the_same_discriminant(n, extra, seed):
         tolerance = 100 * np.finfo(float).eps * column.condition
         assert np.abs(column.beta - expected.beta).max() <= tolerance * size_of_beta
         np.testing.assert_allclose(column.means, expected.means, atol=100 * tolerance)
+        # The variance of a class may be the small difference of large terms.
+        cancellation = max(column.cancellation, expected.cancellation)
         np.testing.assert_allclose(
-            column.variances, expected.variances, rtol=100 * tolerance
+            column.variances,
+            expected.variances,
+            rtol=100 * tolerance + size * np.finfo(float).eps * cancellation,
         )
 
 
