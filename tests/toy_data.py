@@ -24,7 +24,7 @@ def forget_data() -> None:
     caches = (
         folds.load_rows,
         folds._scaled_rows,
-        folds._parts,
+        folds._cached_parts,
         folds._all_inputs,
         folds._learnt_rows,
         folds._sampled_inputs,

@@ -205,9 +205,11 @@ def _about_columns(
         name for name in values if name in whole and codes_of(name).max() == last_row
     ]
     originals = [repr(name) for name in dict.fromkeys(copies.values())]
-    yield from _drop("constant", constant)
-    yield from _drop(f"the same as {few(originals, _SHOWN)}", list(copies))
-    yield from _drop("a different whole number in each row, such as an ID", identifiers)
+    yield from _advise_to_drop("constant", constant)
+    yield from _advise_to_drop(f"the same as {few(originals, _SHOWN)}", list(copies))
+    yield from _advise_to_drop(
+        "a different whole number in each row, such as an ID", identifiers
+    )
     explained = {*constant, *identifiers, *dates, *copies}
     for name in values:
         if name in explained:
@@ -523,7 +525,7 @@ def _do_classes_overlap(values: NDArray[np.float64], target: NDArray[np.int64]) 
     return bool(reaches_next.any())
 
 
-def _drop(kind: str, names: Sequence[str]) -> Iterator[str]:
+def _advise_to_drop(kind: str, names: Sequence[str]) -> Iterator[str]:
     """Yield the advice to drop the named columns, if there are any. `kind` says why, such as
     'constant', and ends a sentence that begins with their names.
     """

@@ -256,7 +256,7 @@ def _are_same(values: tuple[float, ...], expected: tuple[float, ...]) -> bool:
     return bool((distances <= _SAME).all())
 
 
-def _weights(y: NDArray[Any], task: str) -> Array:
+def _correlation_weights(y: NDArray[Any], task: str) -> Array:
     """Return the weights that columns are correlated with, of shape (n, k): the standardised
     targets of a regression (k = 1), or for each class an indicator, divided by the root of the
     class's share.
@@ -279,7 +279,7 @@ def fingerprint_numbers(
     mean, std = _moments(X)
     magnitudes = np.maximum(np.abs(mean), np.finfo(float).tiny)
     varying = std > 1e-9 * magnitudes
-    weights = _weights(y, task)
+    weights = _correlation_weights(y, task)
     total, energy, class_means = _projections(X, mean, std, varying, weights)
     target = np.asarray(y, dtype=np.float64)
     target_std = target.std()

@@ -67,7 +67,7 @@ def describe(request: UserData) -> DatasetSpec:
     read = read_user_file(source, request)
     full, columns, ends = take_row_columns(read, request)
     dates = _date_formats(full, request)
-    left_out = _left_out(full, dates)
+    left_out = _columns_to_leave_out(full, dates)
     names_left_out = [name for group in left_out.values() for name in group]
     raw = full.drop_columns(names_left_out)
     task = request.task or _task_of(raw)
@@ -182,7 +182,7 @@ def _is_single_date(table: Table, name: str) -> bool:
     return len(np.unique(dates[~np.isnat(dates)])) == 1
 
 
-def _left_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:
+def _columns_to_leave_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:
     """Return the columns that cannot be features, by the reason, in words: columns without values,
     of names, and of text that the user has not declared. `dates`: the columns of dates, which stay.
     The lists may be empty; they are for sparse rows.
@@ -330,7 +330,7 @@ def _feature_settings(
     """Yield texts on how columns become features.
 
     `full`: the table with the columns that are left out. `dates`: the columns of dates. `left_out`:
-    columns by the reason, as `_left_out` returns them.
+    columns by the reason, as `_columns_to_leave_out` returns them.
     """
     words = [name for name in table.nominal if name not in {*table.dates, *table.text}]
     if words:

@@ -43,7 +43,9 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class DescribedRows:
-    """Rows of a user's file with what is known about them when they are checked."""
+    """Rows of a user's file that are to be checked, and the settings that were detected
+    for them.
+    """
 
     table: Table
     request: UserData

@@ -25,7 +25,11 @@ from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 
 @dataclass(frozen=True)
 class Fetched:
-    """A fetched data set: its source, and whether anything was downloaded for it."""
+    """The outcome of a fetch.
+
+    `name`: of the data set, or `openml-task:ID`. `origin`: its source in words. `downloaded`: False
+    if it was here already, or needs no download.
+    """
 
     name: str
     origin: str

@@ -72,7 +72,7 @@ def find_source(spec: DatasetSpec, data_dir: Path | str | None = None) -> Source
 
 @dataclass(frozen=True)
 class Status:
-    """The origin of a data set."""
+    """The state of a data set: the place of its rows, or how to get them."""
 
     name: str
     state: State

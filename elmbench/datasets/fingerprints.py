@@ -112,11 +112,11 @@ def fingerprint_of(data: Dataset) -> Fingerprint:
 def as_line(fingerprint: Fingerprint) -> str:
     """Return a fingerprint as the line of YAML that `datasets.yaml` has."""
     content = fingerprint.model_dump(exclude_defaults=True)
-    shown = (f"{key}: {_shown(value)}" for key, value in content.items())
+    shown = (f"{key}: {_yaml_value(value)}" for key, value in content.items())
     return f"  fingerprint: {{{', '.join(shown)}}}\n"
 
 
-def _shown(value: object) -> str:
+def _yaml_value(value: object) -> str:
     """Return a value of a fingerprint as YAML; a tuple becomes '[a, b]'."""
     return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
 

@@ -29,7 +29,7 @@ _MOST_OFF = 2
 
 
 class TaskFile(NamedTuple):
-    """A file of the splits of a task."""
+    """The file of the splits of a task in the cache. `number`: of the task."""
 
     path: Path
     number: int

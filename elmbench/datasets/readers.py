@@ -213,7 +213,7 @@ def read_arrays(
         X: Any = _sparse_matrix(arrays)
         X = X if sparse else X.toarray()
     else:
-        X = _array(arrays, "features", ("X", "data", "images")).astype(np.float64)
+        X = _named_array(arrays, "features", ("X", "data", "images")).astype(np.float64)
         if X.ndim < 2:
             raise ValueError(
                 f"its features are an array of {X.ndim} dimensions, not of rows and columns"
@@ -221,7 +221,7 @@ def read_arrays(
         X = X.reshape(len(X), -1)
     if not has_target:
         return Table.of_numbers(X, np.full(X.shape[0], None), origin)
-    target = _array(arrays, "target", ("target", "y", "label"))
+    target = _named_array(arrays, "target", ("target", "y", "label"))
     if target.ndim == 0 or target.size != len(target) or X.shape[0] != len(target):
         raise ValueError(
             f"it holds {X.shape[0]} rows of features and {target.size} targets, not one target a "
@@ -235,7 +235,7 @@ def read_arrays(
     return Table.of_numbers(X, target, origin)
 
 
-def _array(
+def _named_array(
     arrays: dict[str, NDArray[Any]], what: str, names: tuple[str, ...]
 ) -> NDArray[Any]:
     """Return the first array with one of these names. Raises ValueError if there is none, or if it

@@ -84,8 +84,9 @@ class DatasetRef:
 class FoldProtocol:
     """The split, order and scaling of the rows of a data set.
 
-    `scale`, `targets`: of the inputs, and of the targets of a regression. `order` ({"shuffled",
-    "stored"}): the order of the training rows.
+    `scale`, `targets`: scaling of the inputs, and of the targets of a regression; None for none.
+    `outer`: the outer split. `order` ({"shuffled", "stored"}): the order in which the training rows
+    are learnt.
     """
 
     scale: Scale | None
@@ -98,8 +99,9 @@ class FoldProtocol:
 class OuterFold:
     """One outer fold of one run.
 
-    `task` ({"classification", "regression"}). `run`, `fold`: counted from 0. `train_rows`: the
-    number of random training rows to learn; None for all.
+    `task` ({"classification", "regression"}). `run`, `fold`: counted from 0. `format`: the version
+    of the meaning of results, `RESULT_FORMAT`. `train_rows`: the number of random training rows to
+    learn; None for all.
     """
 
     task: str
@@ -287,7 +289,7 @@ def split_of_rows(dataset: DatasetRef, split: Split, n_rows: int) -> Split:
 
 
 @lru_cache(maxsize=2)
-def _parts(
+def _cached_parts(
     dataset: DatasetRef, data_dir: str | None, outer: Split, run: int
 ) -> Sequence[tuple[Indices, Indices]]:
     """Return the training and test rows of every outer fold of a run, cached because a run's folds
@@ -433,7 +435,7 @@ def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Ind
 def _whole_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:
     """Return all training rows of an outer fold, in the order of learning, and the test rows."""
     protocol = outer_fold.protocol
-    parts = _parts(outer_fold.dataset, data_dir, protocol.outer, outer_fold.run)
+    parts = _cached_parts(outer_fold.dataset, data_dir, protocol.outer, outer_fold.run)
     train, test = parts[outer_fold.fold]
     return order_rows(train, protocol.order, *outer_fold.seed_key), test
 

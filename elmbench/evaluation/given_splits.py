@@ -135,7 +135,7 @@ def read_splits(path: str, checksum: str, numbers: tuple[str, ...]) -> GivenSpli
             for line in lines:
                 location = f"{path}, line {lines.line_num}"
                 texts = [line[name] for name in numbers]
-                number = tuple(_numbers(texts, location))
+                number = tuple(_parse_numbers(texts, location))
                 split = splits.setdefault(number, GivenSplit([], []))
                 _add_line(split, line, location)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -149,14 +149,14 @@ def _add_line(split: GivenSplit, line: Mapping[str, str | None], location: str) 
     if part not in _PARTS:
         raise invalid(f"{location}: the part is {part!r}", "train or test")
     texts = (line["row"] or "").split()
-    rows = _numbers(texts, location)
+    rows = _parse_numbers(texts, location)
     if part == "train":
         split.train.extend(rows)
     else:
         split.test.extend(rows)
 
 
-def _numbers(texts: Iterable[str | None], location: str) -> list[int]:
+def _parse_numbers(texts: Iterable[str | None], location: str) -> list[int]:
     """Return texts as whole numbers from 0. Raises ElmbenchError, with the line's `location`, if
     one is not such a number.
     """

@@ -80,10 +80,10 @@ def metric_value(
 ) -> float:
     """Return a metric of predicted labels, or of predicted values if `labels` is None."""
     true = y_true if labels is None else positions_of_labels(y_true, labels)
-    return float(_values(find_metric(name), true, predicted, labels))
+    return float(_metric_values(find_metric(name), true, predicted, labels))
 
 
-def _values(
+def _metric_values(
     metric: Metric,
     true: NDArray[Any],
     predicted: NDArray[Any],
@@ -256,7 +256,7 @@ class FoldScores:
         predicted = np.array(self._outputs)
         with np.errstate(invalid="ignore", over="ignore"):
             scores = self._metric.scores(
-                _values(self._metric, self.true, predicted, self._labels)
+                _metric_values(self._metric, self.true, predicted, self._labels)
             )
         self.scores[self._candidates] = np.where(
             np.isfinite(predicted).all(axis=1), scores, -np.inf

@@ -192,7 +192,8 @@ def unusable_predictions(problem: str) -> ElmbenchError:
 class StoredPredictions:
     """The predictions in a record of the store, each part unpacked on first use.
 
-    `n_rows`: the number of test rows; None to take that of the targets.
+    `content`: as `Predictions.content` returns it, perhaps with `rows` and `learnt`. `n_rows`: the
+    number of test rows; None to take that of the targets.
     """
 
     content: Mapping[str, Any]

@@ -208,9 +208,9 @@ class Run:
             if self.executor
             else LocalExecutor(self.settings) as executor
         ):
-            self._do(executor, todo)
+            self._run_tasks(executor, todo)
 
-    def _do(self, executor: Executor, todo: list[str]) -> None:
+    def _run_tasks(self, executor: Executor, todo: list[str]) -> None:
         """Run the tasks of these keys in an executor until all have ended or the time is over.
         Answers that have arrived are stored even after an interrupt or an ElmbenchError.
         """

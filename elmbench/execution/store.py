@@ -305,7 +305,7 @@ class Store:
             *(cells for cells, _ in self.requests(profile, experiment)),
             latest,
         ):
-            cells = _merge(cells, request)
+            cells = _merge_request(cells, request)
         return list(cells.values())
 
     def commands(self, profile: str, experiment: str) -> list[str]:
@@ -363,7 +363,7 @@ class Store:
         """
         cells = list(cells)
         previous = {_position(cell): cell for cell in self.cells(profile, experiment)}
-        updated = _merge({} if whole else previous, cells)
+        updated = _merge_request({} if whole else previous, cells)
         last_commands = self.commands(profile, experiment)[-1:]
         if updated == previous and last_commands == [command]:
             return
@@ -428,7 +428,7 @@ def _name_of(line: bytes) -> str | None:
     return None
 
 
-def _merge(
+def _merge_request(
     present: dict[tuple[Any, ...], Cell], cells: Iterable[Cell]
 ) -> dict[tuple[Any, ...], Cell]:
     """Return the cells of a table, by position, after a new request.

@@ -152,18 +152,18 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
             reader = csv.DictReader(stream)
             names = set(reader.fieldnames or ())
             if "dataset" in names and "metric" not in names:
-                return tuple(_facts(reader))
+                return tuple(_parse_facts(reader))
             if missing := sorted(set(_COLUMNS) - names):
                 raise invalid(
                     f"{path}: the columns {', '.join(missing)} are missing",
                     f"{', '.join(_COLUMNS)}, and perhaps {', '.join(_OPTIONAL_COLUMNS)}",
                 )
-            return tuple(_values(reader, path))
+            return tuple(_parse_lines(reader, path))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise invalid(f"cannot read {path}: {error}", "a CSV file in UTF-8") from error
 
 
-def _values(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
+def _parse_lines(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
     """Yield the published values of a CSV file with a line for each value; percentages become
     shares. Raises ElmbenchError for an invalid line or a second value of the same cell.
     """
@@ -179,8 +179,8 @@ def _values(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
         name = row["metric"].removesuffix("_percent")
         metric = _METRICS.get(name, name.removeprefix(_OF_TEST_ROWS))
         factor = Decimal(1) if name == row["metric"] else _PERCENT
-        value = _number(row["value"], factor, location)
-        std = _number(row.get("std", ""), factor, location)
+        value = _parse_number(row["value"], factor, location)
+        std = _parse_number(row.get("std", ""), factor, location)
         note = row.get("note", "")
         if value is not None and value > 1 and metric in shares:
             percent = (
@@ -206,7 +206,7 @@ def _values(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
         )
 
 
-def _facts(rows: csv.DictReader[str]) -> Iterator[PublishedValue]:
+def _parse_facts(rows: csv.DictReader[str]) -> Iterator[PublishedValue]:
     """Yield the published facts about data sets, of a CSV file with a column for each fact. A fact
     that is not a whole number has a text but no value.
     """
@@ -226,7 +226,7 @@ def _facts(rows: csv.DictReader[str]) -> Iterator[PublishedValue]:
                 )
 
 
-def _number(text: str, factor: Decimal, location: str) -> Decimal | None:
+def _parse_number(text: str, factor: Decimal, location: str) -> Decimal | None:
     """Return a printed number times `factor`, or a power such as 2^-5 without it; None for an empty
     text. Raises ElmbenchError if it is not a number.
     """

@@ -172,10 +172,11 @@ class Task(ABC):
 
 @dataclass(frozen=True)
 class ModelRef:
-    """A model of the registry.
+    """A model of the registry, as a part of a task.
 
-    `stream`: name of the model whose random stream it uses. Columns that inherit hyperparameters
-    use the stream of the first one.
+    `name`: in the registry. `version`: that of its code (see `model_version`). `stream`: name of
+    the model whose random stream it uses. Columns that inherit hyperparameters use the stream of
+    the first one.
     """
 
     name: str = field(metadata=content_name("model"))

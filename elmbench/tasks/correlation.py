@@ -62,7 +62,7 @@ NOTHING_VARIES = (
 
 @dataclass(frozen=True)
 class Scaling:
-    """The scaling of the inputs, before anything is drawn."""
+    """The part of a protocol that `Correlation` needs: the scaling of the inputs, None for none."""
 
     scale: Scale | None
 

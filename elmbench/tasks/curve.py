@@ -16,7 +16,10 @@ from elmbench.tasks.grid_evaluation import GridEvaluation
 
 @dataclass(frozen=True)
 class Curve(GridEvaluation):
-    """A grid of one hyperparameter, with the metric at each of its values."""
+    """A grid of one hyperparameter, with the metric at each of its values on the test rows.
+
+    `given`: always None, as no hyperparameters are inherited.
+    """
 
     kind = "curve"
 

@@ -31,8 +31,8 @@ from elmbench.tasks.scoring import GridProblem
 
 @dataclass(frozen=True)
 class Projections(TrainingTask):
-    """The training rows projected by every candidate, as the divergences of their two classes need
-    them.
+    """A task that projects the training rows by every candidate. It stores means, variances and
+    densities of the two classes' projections, from which `DivergenceChoice` chooses.
     """
 
     kind = "divergence"

@@ -15,7 +15,9 @@ from elmbench.tasks.scoring import GridProblem, grid_scores
 
 @dataclass(frozen=True)
 class GridEvaluation(GridTask):
-    """The scores of a grid on the test rows; nothing is chosen."""
+    """A task that scores every candidate of a grid on the test rows, and chooses none. `metric`:
+    the metric of the scores.
+    """
 
     kind = "grid"
 

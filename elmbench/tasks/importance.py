@@ -26,7 +26,9 @@ MOST_ROWS = 2000
 
 @dataclass(frozen=True)
 class Importance(Fit):
-    """A fit, and the loss of a metric on its test rows if the values of one column are shuffled."""
+    """A fit that also measures how much a metric worsens on the test rows if one column is
+    shuffled. `metric`: the metric.
+    """
 
     kind = "importance"
 

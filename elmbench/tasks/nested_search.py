@@ -29,8 +29,7 @@ INNER = Split("kfold", 3)
 
 
 class PreparedInputs:
-    """The inputs of the last inner folds, which the models of an outer fold share.
-
+    """A cache of the inputs of the last inner folds, which the models of an outer fold share.
     Inputs of many values are not kept.
     """
 
@@ -64,7 +63,10 @@ PREPARED = PreparedInputs()
 
 @dataclass(frozen=True)
 class Search(TrainingTask):
-    """A search on inner folds; `metric` compares the candidates."""
+    """A search for the best candidate of a grid on inner folds.
+
+    `inner`: the split of the training rows. `metric`: the metric that compares the candidates.
+    """
 
     kind = "search"
 

@@ -15,10 +15,10 @@ from elmbench.tasks.scoring import best
 
 @dataclass(frozen=True)
 class Choice(Task):
-    """A choice among the candidates of a grid by stored evaluations.
+    """A choice of the candidate of a grid with the best mean score in stored evaluations.
 
-    `given`: key of the choice whose hyperparameters are inherited. `evaluated`: keys of the
-    evaluations.
+    `given`: key of the choice whose hyperparameters are inherited; None for none. `evaluated`: keys
+    of the `GridEvaluation` of each outer fold.
     """
 
     kind = "choice"

@@ -52,7 +52,7 @@ class CellFamily:
 
 
 class DatasetPlanner(DatasetColumns):
-    """Adds the cells of one data set to a plan, and the tasks that they need."""
+    """A planner that adds the cells of one data set to a plan, and the tasks that they need."""
 
     def __init__(
         self,

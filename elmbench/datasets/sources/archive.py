@@ -124,9 +124,11 @@ class ArchiveSource(NetworkSource):
         with _parser_errors(f"{origin} cannot be read", "rows of values"):
             if content.startswith(_NPZ):
                 return read_arrays(content, origin)
-            lines = _lines(content)
+            lines = _nonblank_lines(content)
             words = (
-                [] if labels is None else [line.split()[0] for line in _lines(labels)]
+                []
+                if labels is None
+                else [line.split()[0] for line in _nonblank_lines(labels)]
             )
             if not lines:
                 raise ValueError("it has no rows")
@@ -230,7 +232,7 @@ def _parser_errors(problem: str, expected: str) -> Iterator[None]:
         ) from error
 
 
-def _lines(content: bytes) -> list[bytes]:
+def _nonblank_lines(content: bytes) -> list[bytes]:
     """Return the lines of a text, which is decompressed if necessary, without blank ones."""
     decompress = next(
         (

@@ -47,7 +47,7 @@ _closed: set[str] = set()
 
 @dataclass(frozen=True)
 class SourceRequest:
-    """The rows that a source is asked for."""
+    """A request for the rows of a data set, for the methods of its source."""
 
     spec: DatasetSpec
     #: The run, for rows that are redrawn every run.
@@ -117,7 +117,7 @@ class FolderSource(Source):
 
 @dataclass(frozen=True)
 class FetchJob:
-    """A download from one source."""
+    """A download for one data set: its folder, and how its files are read."""
 
     #: Number of features of the public file.
     width: int

@@ -171,7 +171,7 @@ def read_user_file(
     words = set(filter(None, (*source.words, *source.text, spec.groups, spec.fold)))
     table = read_table(
         path,
-        partial(_target, source, _special_columns(source, spec))
+        partial(_choose_target, source, _special_columns(source, spec))
         if has_target
         else _no_target,
         form=form,
@@ -351,7 +351,9 @@ def _append_test_part(train: Table, source: FileSource, spec: RowColumns) -> Tab
     return joined.add_remark(*test.warnings)
 
 
-def _target(source: FileSource, used: Collection[str | None], names: list[str]) -> str:
+def _choose_target(
+    source: FileSource, used: Collection[str | None], names: list[str]
+) -> str:
     """Return the name of the target: the user's choice, else a usual name or the last column that
     is not `used`. Raises ElmbenchError if the chosen column does not exist.
     """
@@ -502,7 +504,9 @@ def take_row_columns(
                 next_step=f"complete the column {name!r}, or remove these rows",
             )
         if field == "weights":
-            columns[field] = _weights(values, f"{table.origin}: the column {name!r}")
+            columns[field] = _checked_weights(
+                values, f"{table.origin}: the column {name!r}"
+            )
         else:
             columns[field] = numbers_of[field](label_words(values))
     return table, columns, ends
@@ -522,7 +526,7 @@ def _numbers_of_folds(words: NDArray[np.object_]) -> NDArray[np.int64]:
     return np.array([numbers.get(word, -1) for word in words], dtype=np.int64)
 
 
-def _weights(values: NDArray[Any], origin: str) -> NDArray[np.float64]:
+def _checked_weights(values: NDArray[Any], origin: str) -> NDArray[np.float64]:
     """Return the weights of rows as floats. Raises ElmbenchError, which begins with `origin`,
     unless they are finite, not negative and not all 0.
     """

@@ -499,7 +499,7 @@ def _check_widths(
 
     `width`: the number of fields in line 1.
     """
-    widths = _widths(text, separator)
+    widths = _row_widths(text, separator)
     next(widths)
     for start, end, found in widths:
         if found == width:
@@ -545,7 +545,7 @@ def _has_plain_fields(text: str, separator: str) -> bool:
     return '"' not in text and separator != " "
 
 
-def _widths(text: str, separator: str) -> Iterator[tuple[int, int, int]]:
+def _row_widths(text: str, separator: str) -> Iterator[tuple[int, int, int]]:
     """Yield the first line, the last line and the number of fields of each row that is not
     blank.
     """

@@ -208,17 +208,17 @@ def as_read(
             continue
         column = frame[name]
         if name in words:
-            columns[name] = _categories(column, are_codes=name in codes)
+            columns[name] = _to_categories(column, are_codes=name in codes)
         elif name in text:
             columns[name] = column.astype(object).where(column.notna(), "").map(str)
         elif name in dates:
-            columns[name] = _dates(column, dates[name])
+            columns[name] = _to_dates(column, dates[name])
         else:
-            columns[name] = _floats(column, decimal)
+            columns[name] = _to_floats(column, decimal)
     return pd.DataFrame(columns, index=frame.index)
 
 
-def _categories(column: pd.Series[Any], are_codes: bool) -> pd.Series[Any]:
+def _to_categories(column: pd.Series[Any], are_codes: bool) -> pd.Series[Any]:
     """Return the words of a column of categories, NaN for a missing one.
 
     `are_codes`: words such as `unknown` are missing.
@@ -234,7 +234,7 @@ def _categories(column: pd.Series[Any], are_codes: bool) -> pd.Series[Any]:
     )
 
 
-def _dates(column: pd.Series[Any], form: str) -> Dates:
+def _to_dates(column: pd.Series[Any], form: str) -> Dates:
     """Return the dates of a column of text or dates. Text is read in the format `form`, or else in
     ISO 8601; raises ValueError if neither fits.
     """
@@ -246,7 +246,7 @@ def _dates(column: pd.Series[Any], form: str) -> Dates:
     raise ValueError(f"the column {column.name!r} holds other dates than {expected}")
 
 
-def _floats(column: pd.Series[Any], decimal: str) -> NDArray[np.float64]:
+def _to_floats(column: pd.Series[Any], decimal: str) -> NDArray[np.float64]:
     """Return the numbers of a column, NaN for a missing one. Text is read with the decimal mark
     `decimal`; raises ValueError for another word.
     """

@@ -108,8 +108,10 @@ def _safe_start() -> Iterator[None]:
 
 
 class _Ended(Exception):
-    """The end of a worker without an answer: `result` is the result of the task; `begun`: False if
-    it never started.
+    """The end of a worker without an answer.
+
+    `result`: the result of its task. `begun`: False if the worker never started. Further `values`
+    are added to the result.
     """
 
     def __init__(
