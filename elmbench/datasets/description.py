@@ -223,7 +223,9 @@ def _are_texts(values: NDArray[Any]) -> bool:
 
 
 def _task_of(table: Table) -> LearningTask:
-    """Return the task of a target: classification for words and for few different whole numbers."""
+    """Return the task of a target: classification for words, and for whole numbers of at most 20
+    distinct ones and a third of the rows. A missing number makes it a regression.
+    """
     values = to_numbers(table.target)
     if values is None:
         return "classification"

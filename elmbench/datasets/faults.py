@@ -239,7 +239,7 @@ def _many_classes(rows: DescribedRows) -> Fault | None:
 
 def _constant_target(rows: DescribedRows) -> Fault | None:
     """Return the fault of a regression whose targets do not vary, or whose variance is 0 or
-    infinite; None without one, and for a classification.
+    infinite; None without one, for a target of words, and for a classification.
     """
     targets = to_numbers(rows.table.target) if rows.task == "regression" else None
     if targets is None:

@@ -148,8 +148,10 @@ def identify(
 
 
 def load_from(source: Source, request: SourceRequest) -> Dataset:
-    """Load a data set from one source; raise ElmbenchError if its counts are not those of the
-    public file.
+    """Load a data set from one source, prepared, with coded targets and its checksum.
+
+    Raises ElmbenchError if its counts or labels are not those of the public file, or a value is no
+    finite number, except in data that each fold encodes and imputes.
     """
     spec = request.spec
     table, columns, _ = take_row_columns(_read_source(source, request), spec)
@@ -276,10 +278,11 @@ def _check_and_prepare(table: Table, spec: DatasetSpec, source: Source) -> Table
 def load_compared(
     source: Source, request: SourceRequest, other_data: bool = False
 ) -> Dataset:
-    """Load a data set from one source, and compare it with the fingerprint of the public file.
+    """Load a data set from one source, and compare it with the fingerprint of the public file;
+    generated rows are not compared.
 
-    A remark says if that is not possible. Raises ElmbenchError if the rows differ, unless
-    `other_data` accepts them with a remark.
+    If a comparison is not possible, rows of the data directory get a remark. Raises ElmbenchError
+    if the rows differ, unless `other_data` accepts them with a remark.
     """
     data = load_from(source, request)
     spec = request.spec

@@ -217,7 +217,7 @@ def outer_parts(
     data: Dataset, split: Split, run: int
 ) -> Sequence[tuple[Indices, Indices]]:
     """Return the training and test rows of every outer fold of a run, counted from 0, in the order
-    of the file.
+    of the file. Raises ElmbenchError if the rows do not suffice.
 
     They depend on the data set and the run only, so that all models are compared on the same rows.
     """

@@ -118,8 +118,8 @@ class _Code:
 
 def _imports(content: bytes, package: str) -> Iterator[str]:
     """Yield the absolute names that a file of a package may import, from statements and calls of
-    `import_module`; `from a import b` yields `a.b`. Some may not be modules. None for a file that
-    cannot be parsed.
+    `import_module`; `from a import b` yields `a.b`. Some may not be modules. Nothing for a file
+    that cannot be parsed.
     """
     try:
         nodes = list(ast.walk(ast.parse(content)))

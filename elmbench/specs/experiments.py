@@ -278,7 +278,10 @@ class Claim(Spec):
 
     @model_validator(mode="after")
     def _can_be_tested(self) -> Claim:
-        """Raise ValueError if the parts of the claim do not fit together."""
+        """Raise ValueError if the parts of the claim do not fit together: `test` is for most data
+        sets, `within` and `between` are for their relations, and ratios and margins for some
+        measures only.
+        """
         if self.test is not None and self.dataset != MOST:
             raise ValueError(
                 f"test: {self.test} counts data sets; expected dataset: {MOST}, not {self.dataset}"

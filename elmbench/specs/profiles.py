@@ -271,7 +271,7 @@ def comparison_of(
     """Return the experiment of a comparison of these data sets.
 
     `content`: of its table, as in an experiment file. `settings`: of its profile, as in a file.
-    `source`: the file that it is read from or named by in messages.
+    `source`: the path of its file, which messages name.
     """
     file = ExperimentFile(source, content, Paper.none("own"), datasets=tuple(specs))
     return Resolved(file, file.spec, COMPARE, parse_spec(Profile, settings, source))

@@ -79,8 +79,8 @@ class DatasetColumns:
         self._checksums: list[str] = []
 
     def _published_parameters(self) -> dict[str, dict[str, Any]]:
-        """Return the paper's hyperparameters for this data set, by column and name; those of the
-        data set that it stands in for.
+        """Return the paper's hyperparameters for this data set, by column and name. If it is a
+        stand-in, they are those of the data set that it stands in for.
         """
         resolved = self.resolved
         name = resolved.stand_ins.get(self.dataset.name, self.dataset.name)
@@ -112,7 +112,9 @@ class DatasetColumns:
         )
 
     def _refuse_fewer_rows(self) -> None:
-        """Raise ElmbenchError if a profile draws some of the rows, but splits name all of them."""
+        """Raise ElmbenchError if a profile uses only some of the rows, but splits are given row by
+        row.
+        """
         settings = self.resolved.settings
         kinds = (self.split.kind, self.inner.kind)
         key = ""
@@ -177,8 +179,8 @@ class DatasetColumns:
 
     def _fix_printed_params(self, column: str) -> ModelColumn:
         """Return a column that fixes the printed values of the hyperparameters that neither it nor
-        its ancestors search. Raises ElmbenchError if the paper prints none of them for this data
-        set.
+        its ancestors search. Raises ElmbenchError if the paper does not print one of them for this
+        data set.
         """
         model = self.models[column]
         dataset = self.dataset.name

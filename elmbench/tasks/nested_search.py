@@ -41,8 +41,8 @@ class PreparedInputs:
         self._inputs: OrderedDict[Hashable, Any] = OrderedDict()
 
     def get(self, key: Hashable, prepare: Callable[[], Any]) -> Any:
-        """Return the inputs of a key. If they are not kept, `prepare` makes them, and they are kept
-        unless they have too many values; the oldest ones are then dropped.
+        """Return the inputs of a key, which `prepare` makes if they are not kept. They are kept
+        unless they have too many values. Of more than `MOST_FOLDS` inputs, the oldest are dropped.
         """
         if key in self._inputs:
             return self._inputs[key]

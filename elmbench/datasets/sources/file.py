@@ -476,11 +476,12 @@ def take_row_columns(
     table: Table, spec: RowColumns
 ) -> tuple[Table, dict[str, Any], str]:
     """Return a table sorted by the column of its order, without its columns that are not features.
+    Raises ElmbenchError if one of these has missing values.
 
-    Also return the columns of times, groups, folds and weights by the field of `Dataset`, and the
-    first and last value of the order. Times and groups are numbers, the same for rows of equal
-    values. Folds are numbered from 0 in the order of their values; -1 marks rows that are always
-    training rows.
+    Also return the columns of times, groups, folds and weights that are named, by the field of
+    `Dataset`, and the first and last value of the order in words. Times and groups are numbers, the
+    same for rows of equal values. Folds are numbered from 0 in the order of their values; -1 marks
+    rows that are always training rows.
     """
     ends = ""
     columns: dict[str, Any] = {}

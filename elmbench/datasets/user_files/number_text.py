@@ -97,8 +97,8 @@ def normalized(word: str) -> str:
 
 
 def sample_words(values: NDArray[Any]) -> list[str]:
-    """Return at most a thousand evenly spaced words of a column, or all if they are fewer, without
-    missing values.
+    """Return at most a thousand evenly spaced words of a column, or all if they are fewer. Words
+    for a missing value are left out.
     """
     step = 1 + len(values) // SAMPLE
     sample = values[::step]

@@ -522,8 +522,9 @@ def _check_widths(
 
 
 def _have_width(content: bytes, separator: str, width: int) -> bool:
-    """Return True if all lines of a text without quotation marks have `width` fields, and none is
-    blank. To count the fields of each line would take three times as long.
+    """Return True if all lines of a text have `width` fields, and none is blank. False if a faster
+    look than at each line cannot show it: with quotation marks, or separators that are spaces or no
+    ASCII.
     """
     mark = separator.encode()
     if len(mark) != 1 or mark == b" " or b'"' in content:
@@ -569,6 +570,9 @@ def _row_widths(text: str, separator: str) -> Iterator[tuple[int, int, int]]:
 def _has_header(rows: list[list[str]]) -> bool:
     """Return True if the first row holds names, because they differ in kind from the values below
     them.
+
+    If all columns are words, it does unless a name recurs below. If numbers stand above all columns
+    of numbers, other columns must hold categories, or the numbers must be 0, 1, ...
     """
     numbers = []
     has_repeated_name = False
