@@ -323,7 +323,10 @@ def _distinct_values(
     if kind in "biuf":
         dtype = np.float64 if kind == "f" else None
         return None, column.to_numpy(dtype)
-    codes, distinct = pd.factorize(column)  # -1 for a missing value
+    # pandas finds the distinct values of its own type of text more slowly than those of objects.
+    is_text = isinstance(column.dtype, pd.StringDtype)
+    values = column.to_numpy(object) if is_text else column
+    codes, distinct = pd.factorize(values)  # -1 for a missing value
     words = [*map(str, distinct), None]
     return codes, np.array(words, dtype=object)
 
