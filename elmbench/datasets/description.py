@@ -199,7 +199,8 @@ def _columns_to_leave_out(table: Table, dates: Collection[str]) -> dict[str, lis
             reasons[_EMPTY].append(name)
         elif name not in table.nominal or name in dates or name in table.text:
             continue
-        elif _are_names(words := values[~is_missing(values)]):
+        elif _are_names(values):
+            words = values[~is_missing(values)]
             reasons[text_reason if _are_texts(words) else _NAMES].append(name)
     return reasons
 
@@ -210,8 +211,13 @@ def _is_empty(values: NDArray[Any]) -> bool:
     return bool(is_missing(head).all() and is_missing(values).all())
 
 
-def _are_names(words: NDArray[Any]) -> bool:
-    """Return True if more than half of the words are distinct, and there are more than 20."""
+def _are_names(values: NDArray[Any]) -> bool:
+    """Return True if more than half of the words are distinct, and there are more than 20; missing
+    values do not count.
+    """
+    if len(set(values)) <= MOST_DIFFERENT * _FEW_WORDS:
+        return False
+    words = values[~is_missing(values)]
     n_distinct = len(set(words))
     return len(words) > _FEW_WORDS and n_distinct > MOST_DIFFERENT * len(words)
 

@@ -150,6 +150,19 @@ def test_a_line_of_too_few_fields_is_named(tmp_path: Path) -> None:
             tmp_path, "a,b,kind\n" + "1,2,no\n" * 10 + "1,2,no,3\n" + "1,2,no\n" * 10
         )
     assert str(caught.value.next_step).startswith("correct the file")
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_line_of_too_few_fields_is_named_at_the_end_of_a_long_file(
+    tmp_path: Path, end: str
+) -> None:
+    """Separators are counted in blocks, and a longer line does not make up for a shorter one."""
+    lines = ["a,b,kind", *["1,2,no"] * 60_000, "1,2,no,3", "1,2"]
+    with pytest.raises(ElmbenchError, match="found 4 fields in line 60002"):
+        described(tmp_path, "\n".join(lines) + end)
+    del lines[-2]
+    with pytest.raises(ElmbenchError, match="found 2 fields in line 60002"):
+        described(tmp_path, "\n".join(lines) + end)
     with pytest.raises(
         ElmbenchError,
         match=pattern("datasets.user.quotation-mark-joins-lines", first=12, last=22),

@@ -459,6 +459,8 @@ def with_dates(table: Table, formats: Mapping[str, str]) -> Table:
     `formats`: the format of each of these columns. Raises ElmbenchError if a word is not a date in
     the format of its column.
     """
+    if not formats and not table.dates:
+        return table
     check_columns(table, formats)
     for name, form in formats.items():
         try:

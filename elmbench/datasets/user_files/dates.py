@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cache
 from itertools import product
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,8 @@ _DATES = (
     "%b %Y", "%B %Y", "%m/%Y", "%m.%Y",
 )  # fmt: skip
 _TIMES = ("", "%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p")
+#: The number of first words that show whether a column may hold dates.
+_HEAD = 1000
 _DIRECTIVE = re.compile("%.")
 #: Punctuation of a date. A point after a letter may belong to a month's name in some locale.
 _PUNCTUATION = re.compile(r"[^\w\s.]|(?<![^\W\d])\.")
@@ -62,7 +64,7 @@ def dates_in(words: Iterable[object], text: str) -> Dates:
 
 
 def date_format(
-    words: Iterable[object], day_first: bool | None = None, column: str = ""
+    words: list[Any] | NDArray[Any], day_first: bool | None = None, column: str = ""
 ) -> str | None:
     """Return the format of a column of dates, in the notation of pandas; None if it holds anything
     else.
@@ -73,15 +75,14 @@ def date_format(
 
     Raises ElmbenchError if the values fit several formats that give different dates.
     """
-    # A long column often repeats few dates or words.
-    distinct = dict.fromkeys(words)
-    texts = [text for text in _texts(distinct) if text is not None]
+    if len(words) > _HEAD:
+        head = _distinct_texts(words[:_HEAD])
+        if head and not _readings(head):
+            return None
+    texts = _distinct_texts(words)
     if all(map(str.isdigit, texts)):
         return None
-    readings: dict[str, Dates] = {}
-    for form in ["ISO8601", *_formats_of(texts[0])]:
-        with suppress(ValueError):
-            readings[form] = dates_in(texts, form)
+    readings = _readings(texts)
     first = next(iter(readings), None)
     if first is None or all(
         (dates == readings[first]).all() for dates in readings.values()
@@ -92,6 +93,21 @@ def date_format(
     if len(chosen) == 1:
         return chosen[0]
     raise _ambiguous_dates(texts, readings, column)
+
+
+def _distinct_texts(words: Iterable[object]) -> list[str]:
+    """Return the distinct words that are not missing: a long column often repeats few."""
+    distinct = dict.fromkeys(words)
+    return [text for text in _texts(distinct) if text is not None]
+
+
+def _readings(texts: list[str]) -> dict[str, Dates]:
+    """Return the dates of one or more texts, by each format that fits all of them."""
+    readings: dict[str, Dates] = {}
+    for form in ["ISO8601", *_formats_of(texts[0])]:
+        with suppress(ValueError):
+            readings[form] = dates_in(texts, form)
+    return readings
 
 
 def _ambiguous_dates(
