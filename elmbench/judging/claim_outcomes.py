@@ -13,7 +13,9 @@ from elmbench.judging.verdict_words import CLAIM_VERDICTS, ClaimVerdict
 from elmbench.numerics.significance import LEVEL, SignificanceResult, holm
 from elmbench.results.cells import TIMES
 from elmbench.specs.experiments import ALL_OF_THEM, MARGINS, MOST, Claim
+from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
+from elmbench.tables.drawing import words_for
 from elmbench.tables.number_texts import p_words
 
 #: Columns of `claims.csv`.
@@ -107,15 +109,26 @@ class ClaimOutcome:
         )
 
     def _comparison_text(self) -> str:
-        """Return the comparisons, such as `on most data sets mcc of ELM above K-ELM`."""
+        """Return the comparisons, such as `on most data sets, MCC of ELM above K-ELM`."""
         datasets = _join_distinct(
             _datasets_text(claim) for claim in self.claim.comparisons
         )
-        pairs = zip(self.claim.comparisons, self.rivals, strict=True)
-        statements = _join_distinct(
-            _statement(claim, rivals) for claim, rivals in pairs
-        )
-        return f"on {datasets} {statements}"
+        return f"on {datasets}, {self.statement}"
+
+    @property
+    def statement(self) -> str:
+        """The comparisons without their data sets; a metric is named once in a row."""
+        statements: dict[str, str] = {}
+        last_metric = ""
+        for claim, rivals in zip(self.claim.comparisons, self.rivals, strict=True):
+            metric = _metric_words(claim.metric)
+            relation = f"of {claim.model} {_relation(claim)} {_others(claim, rivals)}"
+            statement = f"{metric} {relation}"
+            if statement not in statements:
+                is_repeated = metric == last_metric
+                statements[statement] = relation if is_repeated else statement
+                last_metric = metric
+        return " and ".join(statements.values())
 
     def _test_text(self) -> str:
         """Return the test of a claim in words: the means, the difference with its interval, the
@@ -127,7 +140,9 @@ class ClaimOutcome:
         subject = f"{self.subject}: " if self.subject else ""
         means = ""
         if finding.means:
-            means = " against ".join(f"{mean:.4g}" for mean in finding.means) + ", "
+            unit = " s" if self.claim.metric.metric in TIMES else ""
+            means = " against ".join(f"{mean:.4g}{unit}" for mean in finding.means)
+            means += ", "
         return (
             f"{subject}{means}{self._estimate_text(finding)}, {finding.test}, {p_words(self.p)}, "
             f"n = {finding.n} {finding.unit}"
@@ -202,9 +217,17 @@ def _datasets_text(claim: Claim) -> str:
     return f"{claim.dataset} data sets" if are_several else claim.dataset
 
 
-def _statement(claim: Claim, rivals: Sequence[str]) -> str:
-    """Return a comparison in words, such as `mcc of ELM above K-ELM`."""
-    return f"{claim.metric.column} of {claim.model} {_relation(claim)} {_than(claim, rivals)}"
+def _others(claim: Claim, rivals: Sequence[str]) -> str:
+    """Return the columns that a comparison compares with, and their metric if it differs."""
+    names = ", ".join(rivals)
+    if claim.than_metric is None:
+        return names
+    return f"{_metric_words(claim.than_metric)} of {names}"
+
+
+def _metric_words(measure: Measure) -> str:
+    """Return the name of a measure for readers; the values have the unit."""
+    return words_for(measure.column).removesuffix(" (s)")
 
 
 def _relation(claim: Claim) -> str:

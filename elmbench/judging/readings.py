@@ -25,6 +25,7 @@ from elmbench.specs.papers import Reading
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import PublishedValue
 from elmbench.tables import kind_of_table
+from elmbench.tables.drawing import words_for
 from elmbench.tables.number_texts import quantity
 
 #: Columns of `compare_readings`; those up to `published` identify a published value.
@@ -264,7 +265,7 @@ def _compare_value(
             "dataset": spelling,
             "model": model,
             "metric": metric,
-            "label": f"{spelling} {model} {metric} ({origin})",
+            "label": f"{spelling} {model} {words_for(metric)} ({origin})",
             "published": published.number,
             "value": choice,
             "leaks": common.reading.values[choice].leaks,

@@ -28,6 +28,7 @@ from elmbench.specs.protocol import MEASURES, is_quality
 from elmbench.specs.published import ALL
 from elmbench.tables import kind_of_table
 from elmbench.tables.base import TableKind
+from elmbench.tables.drawing import words_for
 from elmbench.tables.number_texts import ending_text, quantity, three_digits
 from elmbench.tables.result_table import COMMITTED_SIGN, Entry, ResultTable, Section
 
@@ -392,6 +393,17 @@ class TableGrid:
         ]
 
     @property
+    def column_words(self) -> tuple[str, ...]:
+        """The columns, with the names of measures for readers."""
+        names: dict[str, str] = {}
+        for entry in self.entries:
+            measure = entry.measure.column
+            words = words_for(measure)
+            names[measure] = words
+            names[f"{entry.model} {measure}"] = f"{entry.model} {words}"
+        return tuple(names.get(column, column) for column in self.columns)
+
+    @property
     def has_published(self) -> bool:
         """True if the paper prints one of these values."""
         return any(entry.published for entry in self.entries)
@@ -484,7 +496,7 @@ def _grid(entries: Sequence[Entry], shape: _Shape, resolved: Resolved) -> TableG
     is_curve = shape.columns == "measure" and len(columns) > 1 and len(metrics) == 1
     if is_curve and all("@" in column for column in columns):
         # For one metric at many values of a hyperparameter, the columns are the values alone.
-        heading = f"{heading}, {metrics.pop()}"
+        heading = f"{heading}, {words_for(metrics.pop())}"
         columns = [column.partition("@")[2] for column in columns]
     return TableGrid(
         heading=heading,

@@ -20,6 +20,7 @@ from elmbench.results import group_by
 from elmbench.results.cells import CAPPED, REMARKS, WARNING
 from elmbench.specs.profiles import Resolved
 from elmbench.tables import kind_of_table
+from elmbench.tables.drawing import words_for
 from elmbench.tables.number_texts import gain_text, p_text
 from elmbench.tables.result_table import Note
 
@@ -87,9 +88,7 @@ def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
         )
         if len(p) > 1:
             best, *rivals = p.index
-            text = (
-                f"{dataset}, {select}: {best} has the best {metric}; p of the others: "
-            )
+            text = f"{dataset}, {select}: {best} has the best {words_for(metric)}; p of the others: "
             text += ", ".join(f"{model} {p_text(p[model])}" for model in rivals)
             unit = (
                 "folds"
@@ -325,9 +324,9 @@ def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
         if dataset in datasets:
             yield Note("published", f"{dataset} not comparable: {reason}")
     remarks = (
-        (" ".join(names), f)
-        for names, f in resolved.published.items()
-        if f.note and names[0] in datasets
+        (f"{dataset} {model} {words_for(metric)}", value)
+        for (dataset, model, metric), value in resolved.published.items()
+        if value.note and dataset in datasets
     )
     # The table itself shows when a fit was stopped.
     by_note = group_by(

@@ -201,12 +201,11 @@ class ResultBlocks:
         for outcome in self.paper_results(paper).claims:
             line = outcome.record()
             resolved = outcome.resolved
-            comparison = "{metric} of {model} {is} {than}".format_map(line)
             claim = [
                 resolved.file.spec.label,
                 line["says"],
                 line["dataset"],
-                comparison,
+                outcome.statement,
             ]
             rows.append([*claim, resolved.profile, line["verdict"]])
         return pipe_rows(rows)

@@ -417,7 +417,7 @@ class ComparisonTable(TableKind):
         counts = needed_runs(rivals, share, outer.folds_of(dataset), most, best=best)
         if not counts:
             yield Note(
-                "power", f"{dataset}: the other models differ from {best} (p <.05)"
+                "power", f"{dataset}: the other models differ from {best} (p < .05)"
             )
             return
         close = {model: counts[model] for model in order.models if model in counts}

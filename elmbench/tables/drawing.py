@@ -48,6 +48,8 @@ _WORDS = {
     "mae": "MAE",
     "r2": "R²",
     "roc_auc": "area under the ROC curve",
+    "train_accuracy": "training accuracy",
+    "spearman": "rank correlation",
     "fit_seconds": "training time (s)",
     "search_seconds": "search time (s)",
     "predict_seconds": "prediction time (s)",

@@ -45,9 +45,11 @@ def p_text(p: float) -> str:
 
 
 def p_words(p: float) -> str:
-    """Return a p-value in a sentence, such as `p = .012` or `p <.001`."""
+    """Return a p-value in a sentence, such as `p = .012` or `p < .001`."""
     text = p_text(p)
-    return f"p {text}" if text.startswith("<") else f"p = {text}"
+    bound = text.removeprefix("<")
+    sign = "=" if bound == text else "<"
+    return f"p {sign} {bound}"
 
 
 def format_fixed(value: float, places: int) -> str:

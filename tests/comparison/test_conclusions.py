@@ -280,7 +280,7 @@ def test_the_conclusion_names_the_best_and_the_smallest_difference() -> None:
         )
         assert notes["power"].endswith(f"could have shown: {smallest:.2g}")
     else:
-        assert notes["power"] == f"data: the other models differ from {best} (p <.05)"
+        assert notes["power"] == f"data: the other models differ from {best} (p < .05)"
 
 
 def test_the_command_ends_with_a_conclusion_and_the_next_command(

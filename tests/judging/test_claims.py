@@ -410,7 +410,7 @@ def test_times_are_tested_as_ratios_of_one_machine(toy: Any) -> None:
         assert result.finding.estimate == pytest.approx(np.exp(logs.mean()))
         assert result.finding.high == pytest.approx(np.exp(logs.mean() + half))
         assert (
-            f"fit_seconds of ELM {between[0]:g} to {between[1]:g} times K-ELM"
+            f"training time of ELM {between[0]:g} to {between[1]:g} times K-ELM; 1.575 s"
             in result.text
         )
 

@@ -164,7 +164,7 @@ def test_correlations_are_compared_and_absent_data_are_not(compared: Compare) ->
     )
     assert result["text"].to_dict() == {"shuffled": "0.500", "stored": "0.600"}
     assert {*result["label"]} == {
-        "WDBC ELM spearman@h=1 (Table I, paper, nested, 1 cells)"
+        "WDBC ELM rank correlation at h=1 (Table I, paper, nested, 1 cells)"
     }
 
 

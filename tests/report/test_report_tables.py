@@ -117,7 +117,7 @@ def test_an_excluded_value_is_a_dash_and_notes_are_about_shown_data_sets(
     figures = "WDBC,ELM,mcc,,,excluded: unstable\nSylva,ELM,mcc,0.8,,cited\n"
     table = table_of(toy(figures, datasets=["wdbc", "sylva"]), folds("ELM", 0.9, 0.9))
     assert row(table.sections[0], "ELM")["published"] == "-"
-    assert notes_of(table) == ("published wdbc ELM mcc: excluded: unstable",)
+    assert notes_of(table) == ("published wdbc ELM MCC: excluded: unstable",)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from elmbench.report.site.verdict_parts import (
     interval_text,
     interval_texts,
     measure_cells,
+    measure_names,
     n_compared,
     shares_of,
     short_name,
@@ -226,15 +227,15 @@ def claims_table(paper: PaperResults) -> pd.DataFrame:
     rows = [
         [
             claim.claim.says,
+            claim.verdict,
             *claim.label.split(", profile "),
             in_print[claim.in_print],
-            claim.verdict,
             claim.evidence,
         ]
         for claim in paper.claims
     ]
     return pd.DataFrame(
-        rows, columns=["claim", "table", "profile", "in print", "verdict", "evidence"]
+        rows, columns=["claim", "verdict", "table", "profile", "in print", "evidence"]
     )
 
 
@@ -261,6 +262,7 @@ def gains_table(tables: Sequence[TableResults]) -> pd.DataFrame:
             .map(text.format, na_action="ignore")
             .fillna("")
         )
+    lines["metric"] = lines["metric"].map(words_for)
     names = {
         "dataset": "data set",
         "metric": "measure",
@@ -347,9 +349,7 @@ def sections_of(results: Results, *, include_extra: bool) -> Iterator[dict[str, 
         short = f"profile {results.resolved.profile}, {section.select}" + (
             f", {readings}" if readings else ""
         )
-        names = dict.fromkeys(
-            entry.measure.column for grid in extra for entry in grid.entries
-        )
+        measures = [entry.measure for grid in extra for entry in grid.entries]
         if shown:
             yield {
                 "heading": section.heading,
@@ -357,13 +357,17 @@ def sections_of(results: Results, *, include_extra: bool) -> Iterator[dict[str, 
                 "short": short,
                 "grids": shown,
                 "extra": extra,
-                "beside": list(names),
+                "beside": measure_names(measures),
             }
 
 
 def measures_of(results: Results) -> list[list[str]]:
     """Return the lines of the table of measures, one for each metric (see `measure_texts`)."""
-    return [measure_texts(verdict) for verdict in results.verdicts]
+    lines = []
+    for verdict in results.verdicts:
+        _, *measures = measure_texts(verdict)
+        lines.append([words_for(verdict.metric), *measures])
+    return lines
 
 
 def _escaped(value: Any) -> Any:
@@ -424,5 +428,4 @@ def environment() -> Environment:
     }
     templates.globals |= constants | functions
     templates.filters["powers"] = with_powers
-    templates.filters["words"] = words_for
     return templates

@@ -1,7 +1,7 @@
 """Parts of pages that show verdicts: bars of counts, coloured cells, names of papers, intervals."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup, escape
@@ -17,7 +17,9 @@ from elmbench.report.verdict_sentences import (
     order_text,
     slope_text,
 )
+from elmbench.specs.measures import Measure
 from elmbench.specs.papers import Paper
+from elmbench.tables.drawing import words_for
 from elmbench.tables.result_table import Entry, Section
 
 #: The sign of each verdict, and of a value without one.
@@ -26,6 +28,8 @@ ALL_SIGNS = SIGNS | {"not run": "○"}
 STATES = STATE_SIGNS | {"holds in part": "◐"}
 #: A power, such as 2^-20 or (a - b)^2, whose exponent is a number.
 _POWER = re.compile(r"(?<=\S)\^(-?\d+)")
+#: Words in italics, as in "OSPVM *with mean update*".
+_ITALICS = re.compile(r"(?<!\w)\*(\w[^*]*\w)\*(?!\w)")
 
 
 @dataclass(frozen=True)
@@ -129,10 +133,27 @@ def interval_text(entry: Entry, intervals: Mapping[tuple[str, str, str], str]) -
 
 
 def with_powers(text: str) -> Markup:
-    """Return a text as HTML, escaped, with raised exponents in place of carets and numbers."""
-    return Markup(_POWER.sub(_raised, str(escape(text))))
+    """Return a text as HTML, escaped, with raised exponents in place of carets and numbers, and
+    italics in place of asterisks.
+    """
+    raised = _POWER.sub(_raised, str(escape(text)))
+    return Markup(_ITALICS.sub(r"<em>\1</em>", raised))
 
 
 def _raised(match: re.Match[str]) -> str:
     """Return the exponent of a power as HTML."""
     return f"<sup>{match[1].replace('-', '−')}</sup>"
+
+
+def measure_names(measures: Iterable[Measure]) -> list[str]:
+    """Return the names of measures; of a metric at several values of a hyperparameter, the first
+    and the number of the others.
+    """
+    columns: dict[str, dict[str, None]] = {}
+    for measure in measures:
+        columns.setdefault(measure.metric, {})[measure.column] = None
+    names = []
+    for first, *others in columns.values():
+        name = words_for(first)
+        names.append(f"{name} and {len(others)} more" if others else name)
+    return names

@@ -146,7 +146,7 @@ def _grid_block(table: ResultTable, section: Section, grid: "TableGrid") -> str:
     caption = _caption(table.title, words_for(grid.heading), section.heading)
     if signs:
         caption += f". Published values stand below ours: {signs}"
-    header = [tex(grid.corner), *map(tex, grid.columns)]
+    header = [tex(grid.corner), *map(tex, grid.column_words)]
     alignment = f"l{'c' * len(grid.columns)}"
     lines = list(_grid_rows(grid))
     return "\n".join(_tables(caption, alignment, header, lines))

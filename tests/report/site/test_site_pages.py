@@ -17,7 +17,9 @@ from sentences import sentence
 
 from elmbench.judging.verdict_words import SIGNS
 from elmbench.metrics import less_is_better
+from elmbench.report.site.verdict_parts import measure_names, with_powers
 from elmbench.specs.catalogue import find_experiment
+from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import resolve
 from elmbench.tables import kind_of_table
 from elmbench.tables.drawing import words_for
@@ -298,6 +300,21 @@ def test_a_table_of_a_metric_has_its_name_for_readers(site: Path) -> None:
     assert sentence("report.site.metrics-not-printed") in text
 
 
+def test_no_page_names_a_metric_as_the_files_do(site: Path) -> None:
+    raw = re.compile(
+        r"\b(gmean|mcc|rmse|nrmse|train_accuracy|n_units|fit_seconds)\b|\w@\w+="
+    )
+    for name, page in pages(site):
+        words = re.sub(r"<pre>.*?</pre>|<[^>]*>", " ", page.text, flags=re.S)
+        assert raw.findall(words) == [], name
+
+
+def test_a_metric_at_several_values_is_named_once() -> None:
+    measures = [Measure("mcc"), Measure.at("gmean", "n_hidden", 10)]
+    measures += [Measure.at("gmean", "n_hidden", size) for size in (20, 50)]
+    assert measure_names(measures) == ["MCC", "G-mean at h=10 and 2 more"]
+
+
 def test_claims_have_the_same_verdict_on_every_page(site: Path) -> None:
     """The verdict after the correction for all claims of the paper, not that of the table alone."""
     heading, *rows = next(
@@ -348,6 +365,12 @@ def test_names_are_escaped_everywhere_in_a_table(script: str) -> None:
     )
     assert "<script" not in shown
     assert shown.count("&lt;script&gt;") >= 8
+
+
+def test_a_text_has_raised_exponents_and_italics() -> None:
+    assert with_powers("*a < b* at 2^-3, 3 * 4 * 5, x*y*z") == Markup(
+        "<em>a &lt; b</em> at 2<sup>−3</sup>, 3 * 4 * 5, x*y*z"
+    )
 
 
 def test_control_and_bidirectional_characters_are_visible() -> None:
