@@ -140,7 +140,8 @@ class ClaimOutcome:
         subject = f"{self.subject}: " if self.subject else ""
         means = ""
         if finding.means:
-            unit = " s" if self.claim.metric.metric in TIMES else ""
+            metric = finding.subject[-1]
+            unit = " s" if metric in TIMES else ""
             means = " against ".join(f"{mean:.4g}{unit}" for mean in finding.means)
             means += ", "
         return (

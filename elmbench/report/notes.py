@@ -88,7 +88,8 @@ def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
         )
         if len(p) > 1:
             best, *rivals = p.index
-            text = f"{dataset}, {select}: {best} has the best {words_for(metric)}; p of the others: "
+            name = words_for(metric)
+            text = f"{dataset}, {select}: {best} has the best {name}; p of the others: "
             text += ", ".join(f"{model} {p_text(p[model])}" for model in rivals)
             unit = (
                 "folds"
