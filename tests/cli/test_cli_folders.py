@@ -181,7 +181,7 @@ def test_the_site_has_one_page_of_readings(
     assert result.out.split() == ["written", "to", "elmbench-results/site/index.html"]
     text = Path("elmbench-results/site/readings-toy.html").read_text()
     for shown in (
-        "WDBC ELM mcc (Table I, paper, nested, 6 cells)",
+        "WDBC ELM MCC (Table I, paper, nested, 6 cells)",
         "0.920 ± 0.000",
         "0.520 ± 0.000",
         "shuffled",
