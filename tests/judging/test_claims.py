@@ -409,10 +409,10 @@ def test_times_are_tested_as_ratios_of_one_machine(toy: Any) -> None:
         assert result.finding is not None
         assert result.finding.estimate == pytest.approx(np.exp(logs.mean()))
         assert result.finding.high == pytest.approx(np.exp(logs.mean() + half))
-        assert (
-            f"training time of ELM {between[0]:g} to {between[1]:g} times K-ELM; 1.575 s"
-            in result.text
+        words = sentence(
+            "judging.claims.ratio-of-times", low=between[0], high=between[1]
         )
+        assert words in result.text
 
 
 def cut(count: int, rows: int) -> dict[str, Any]:

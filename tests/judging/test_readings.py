@@ -163,9 +163,7 @@ def test_correlations_are_compared_and_absent_data_are_not(compared: Compare) ->
         **changes,
     )
     assert result["text"].to_dict() == {"shuffled": "0.500", "stored": "0.600"}
-    assert {*result["label"]} == {
-        "WDBC ELM rank correlation at h=1 (Table I, paper, nested, 1 cells)"
-    }
+    assert {*result["label"]} == {sentence("judging.readings.label-of-a-correlation")}
 
 
 def test_the_rows_of_a_reading_and_the_leaking_value(
