@@ -328,8 +328,8 @@ def _show_data(prepared: PreparedRun) -> None:
 
 
 def _finish(prepared: PreparedRun, outputs: _Outputs, tables: list[Results]) -> None:
-    """Print the comparison of the models over several data sets, the conclusion and the next step;
-    write the page and the best model if they are requested.
+    """Print the comparison of the models over several data sets, the conclusion and the next step,
+    if one is left; write the page and the best model if they are requested.
 
     `tables`: the results of the comparison, a list of one.
     """

@@ -194,7 +194,7 @@ def table_command(
     metric: _AddedMetrics = None,
     readings: _AllReadings = False,
 ) -> None:
-    """Print a table from its cells.csv."""
+    """Print a table or its statistics from its cells.csv, or rewrite its other files."""
     from elmbench.report.shown_results import shown_results
     from elmbench.report.table_results import records
     from elmbench.results.folders import check_not_results

@@ -1,4 +1,4 @@
-"""A comparison of models on a user's data: an experiment in memory, and its plan."""
+"""A comparison of models on a user's data: its defaults, its experiment in memory, and its plan."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -42,13 +42,13 @@ from elmbench.tables import SIDE_BY_SIDE
 from elmbench.tasks.plan import RunRequest
 
 #: The default models: the ELM family and common alternatives.
-MODELS = (
+DEFAULT_MODELS = (
     "elm", "os-elm", "k-elm", "fb-kos-elm", "rk-elm", "eem", "ls-svm",
     "ridge", "logistic-regression", "nystroem-ridge", "svm", "knn", "random-forest", "extra-trees",
     "hist-gradient-boosting",
 )  # fmt: skip
 #: The default metrics.
-METRICS = (
+DEFAULT_METRICS = (
     "accuracy", "balanced_accuracy", "f1_macro", "roc_auc",
     "nrmse", "mae", "rmse", "r2",
 )  # fmt: skip
@@ -60,7 +60,7 @@ TUNE_ROWS = 2000
 LARGE_MODELS = ("k-elm", "ls-svm", "svm")
 MOST_ROWS = 20_000
 #: The default limit of a search or a fit.
-LIMIT = "time=600s"
+DEFAULT_LIMIT = "time=600s"
 FOLDS = 5
 INNER_FOLDS = 3
 #: LIBSVM is stopped after this number of steps: with a large C it may take hours without better
@@ -77,11 +77,11 @@ class ComparisonRequest:
     data : tuple of UserData
         The data sets.
     models : tuple of str
-        By default, the models of `MODELS` for the task.
+        By default, the models of `DEFAULT_MODELS` for the task.
     grids : mapping of str to mapping
         Grids in place of the models' own, as an experiment file writes them.
     metrics : tuple of str
-        Metrics in front of `METRICS`; the first that fits the task chooses hyperparameters.
+        Metrics in front of `DEFAULT_METRICS`; the first that fits the task chooses hyperparameters.
     folds : int, optional
         Outer folds, by default `FOLDS`.
     runs : int
@@ -238,7 +238,7 @@ def experiment_of(
         "protocol": _protocol(comparison, specs),
         "models": _columns(comparison, specs),
         "layout": SIDE_BY_SIDE,
-        "limit": comparison.limit or LIMIT,
+        "limit": comparison.limit or DEFAULT_LIMIT,
     }
     many = any(spec.shape.instances > MANY_ROWS for spec in specs)
     settings = {"tune-rows": TUNE_ROWS} if many else {}
@@ -285,7 +285,7 @@ def _protocol(
         "outer": _outer(comparison, specs, kind) | {"runs": comparison.runs},
         "inner": {"kind": kind, "folds": INNER_FOLDS},
         "select": "nested",
-        "metrics": list(dict.fromkeys((*comparison.metrics, *METRICS))),
+        "metrics": list(dict.fromkeys((*comparison.metrics, *DEFAULT_METRICS))),
         "std": "of-folds",
         "order": "stored" if kind == "ordered-kfold" else "shuffled",
     }
@@ -372,7 +372,7 @@ def _columns(
     compared.
     """
     columns = {}
-    for name in dict.fromkeys((*(comparison.models or MODELS), DUMMY)):
+    for name in dict.fromkeys((*(comparison.models or DEFAULT_MODELS), DUMMY)):
         entry = find_model(name)
         suitable = [spec for spec in specs if getattr(entry, spec.task) is not None]
         if suitable:
@@ -428,7 +428,9 @@ def _reasons_not_to_run(
     """Return why a model does not run on data sets, by their names: it is too slow, or it cannot
     be fitted or chosen. A data set that it runs on is left out.
     """
-    metrics = [find_metric(metric) for metric in (*comparison.metrics, *METRICS)]
+    metrics = [
+        find_metric(metric) for metric in (*comparison.metrics, *DEFAULT_METRICS)
+    ]
     folds = comparison.folds or FOLDS
     is_large_default = not comparison.models and name in LARGE_MODELS
     reasons = {}

@@ -35,7 +35,8 @@ def content_of(value: Any) -> Any:
 
 def content_of_fields(value: Any) -> dict[str, Any]:
     """Return the fields of a dataclass as a mapping in the types of JSON, by their names in the
-    content. The tags `FLAT`, `OPTIONAL` and `OMITTED` are applied.
+    content. A field with the tag `FLAT` is merged into the mapping; one with `OPTIONAL` is left out
+    at its default, and one with `OMITTED` always.
     """
     values: dict[str, Any] = {}
     for field in fields(value):

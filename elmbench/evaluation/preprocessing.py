@@ -1,5 +1,8 @@
 """The preprocessing of rows for models: one pipeline, which is fitted to the training rows of a
 fold or, for a model that is saved, to all rows.
+
+It encodes categories, imputes missing values and scales. The steps that `datasets.yaml` asks for
+are in `elmbench.datasets.preparation_steps`.
 """
 
 from __future__ import annotations

@@ -191,7 +191,7 @@ class KrylovSpace:
         return alpha, length
 
     def _widen_memory(self) -> None:
-        """Double the number of columns of W, up to one more than its rows."""
+        """Double the columns of W but the last one, up to one column more than its rows."""
         narrow = self._W
         n, width = narrow.shape
         doubled = 2 * (width - 1)

@@ -213,10 +213,9 @@ def _folders(*names: str) -> tuple[Path, ...]:
 
 @cache
 def _site_folders() -> tuple[Path, ...]:
-    """Return the folders of installed packages, with links resolved.
-
-    `PYTHONPATH` and `.pth` files may name more of them, such as the target of `pip install
-    --target`; the working folder is the user's own in any case.
+    """Return the folders of installed packages, with links resolved: those of `site`, and those of
+    `sys.path` that hold distributions, such as the target of `pip install --target`, but not the
+    working folder.
     """
     folders = [*site.getsitepackages(), site.getusersitepackages()]
     working_folder = os.path.realpath(os.curdir)

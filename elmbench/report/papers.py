@@ -82,7 +82,7 @@ class TableResults:
         return f"{self.file.id.replace('/', '-')}.html", self.file.spec.label
 
     @property
-    def has_gains(self) -> bool:
+    def has_optimism(self) -> bool:
         """True if the table shows optimism and both nested and oracle selection were run under the
         default readings.
         """

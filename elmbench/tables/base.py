@@ -1,4 +1,7 @@
-"""Base class of the kinds of table: their measures, verdicts, lines and figures."""
+"""Base class of the kinds of table: their measures, verdicts, lines and figures.
+
+`elmbench.tables.KINDS` lists the kinds.
+"""
 
 from __future__ import annotations
 

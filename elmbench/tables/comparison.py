@@ -321,7 +321,7 @@ class ComparisonTable(TableKind):
 
     def _has_large_class(self, dataset: str) -> bool:
         """Return True if a class has more than the share `_LARGE_CLASS` of the rows of a
-        data set.
+        data set; False if the sizes are not known.
         """
         sizes = self.experiment.dataset(dataset).shape.classes
         counts = [n or 0 for n in sizes.values()] if isinstance(sizes, dict) else [0]
@@ -449,7 +449,8 @@ class ComparisonTable(TableKind):
 
 def _average_rank_cells(cells: DataFrame) -> DataFrame | None:
     """Return a cell of the data set `all` with the average rank of each model that is ranked on
-    every data set; None for a single data set, or if there is no such model.
+    every data set, for each selection, under the default reading; None for a single data set, or
+    if there is no such model.
     """
     is_default = cells["reading"] == ""
     cell = ["select", "model", "dataset"]

@@ -24,7 +24,10 @@ class GridEvaluation(GridTask):
     metric: str = ""
 
     def evaluate(self, data: FoldData, problem: GridProblem) -> Result:
-        """Return `scores`, one for each candidate, and `seconds`."""
+        """Fit each candidate to the training rows, and score it on the test rows.
+
+        The result has `scores`, one for each candidate, and `seconds`.
+        """
         n = len(data.y_train)
         parts = [data.X_train, data.X_test]
         X = (

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import elmbench
-from elmbench.comparison.request import MODELS
+from elmbench.comparison.request import DEFAULT_MODELS
 from elmbench.evaluation.calibration import sigmoids
 from elmbench.evaluation.folds import fold_data
 from elmbench.numerics.seeds import generator
@@ -237,13 +237,13 @@ def test_every_default_model_is_compared() -> None:
         "n_estimators": [5],
     }
     grids: dict[str, Any] = {}
-    for name in MODELS:
+    for name in DEFAULT_MODELS:
         searched = elmbench.registry.find_model(name).grid
         grids[name] = {
             key: small.get(key, list(values)[:1]) for key, values in searched.items()
         }
     results = compared(3, [], "log_loss", grids=grids)
-    assert set(results.cells["model"]) == {*MODELS, "dummy"}
+    assert set(results.cells["model"]) == {*DEFAULT_MODELS, "dummy"}
     assert set(results.cells["status"]) == {"ok"}
     assert np.isfinite(results.cells["log_loss"]).all()
     # The dummy predicts the shares of the classes, which is better than to be sure of three equally

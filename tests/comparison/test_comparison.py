@@ -14,7 +14,7 @@ from toy_data import forget_data
 
 import elmbench
 from elmbench.comparison.request import (
-    MODELS,
+    DEFAULT_MODELS,
     ComparisonRequest,
     experiment_of,
     prepare_comparison,
@@ -461,8 +461,8 @@ def test_many_rows_leave_out_what_takes_too_long_and_search_on_some() -> None:
     left_out = {name for name, model in resolved.spec.models.items() if model.not_run}
     assert {"k-elm", "ls-svm"} <= left_out
     assert not {"elm", "ridge", "hist-gradient-boosting"} & left_out
-    assert list(resolved.spec.models) == [*MODELS, "dummy"]
-    assert {"logistic-regression", "random-forest", "knn"} <= set(MODELS)
+    assert list(resolved.spec.models) == [*DEFAULT_MODELS, "dummy"]
+    assert {"logistic-regression", "random-forest", "knn"} <= set(DEFAULT_MODELS)
     assert resolved.settings.tune_rows == 2000
     assert "-m k-elm runs it anyway" in resolved.spec.models["k-elm"].not_run["many"]
     named = experiment_of(ComparisonRequest((), ("k-elm",)), [spec])

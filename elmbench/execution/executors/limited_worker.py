@@ -4,7 +4,7 @@ its owner.
 Each job of a run owns a pool of one process, so the death of a worker ends only its own task. The
 pool is loky's: it notices the end of a process, knows its exit code and kills its descendants.
 Unlike concurrent.futures and pebble, it does not import the caller's main module into the worker,
-so a script need not guard its calls.
+so a script need not guard its calls. `elmbench.specs.limits` reads the limits.
 """
 
 from __future__ import annotations

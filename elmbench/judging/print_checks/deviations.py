@@ -206,11 +206,13 @@ def _greatest_sum_of_squares(total: int, rows: int) -> int:
 
 
 def _sums_of_squares(
-    deviation: NumberRange, scale: int, square_of_mean: Fraction
+    deviation: NumberRange, scale: int, part_of_mean: Fraction
 ) -> range:
-    """Return the whole numbers that are a sum of squares with a deviation, whose square times
-    `scale` is that sum without the part of the mean.
+    """Return the whole numbers S that can be a sum of squares: for a deviation d of the range,
+    d² `scale` = S - `part_of_mean`.
+
+    `part_of_mean`: the square of the sum of the numbers, divided by how many they are.
     """
-    low = max(deviation.low, Fraction(0)) ** 2 * scale + square_of_mean
-    high = deviation.high**2 * scale + square_of_mean
+    low = max(deviation.low, Fraction(0)) ** 2 * scale + part_of_mean
+    high = deviation.high**2 * scale + part_of_mean
     return NumberRange(low, high).multiples(Fraction(1))

@@ -201,7 +201,9 @@ def _common_start(row: list[Decimal], other: list[Decimal]) -> list[Decimal]:
 
 
 def _speed_ups(table: PrintedTable) -> Mapping[str, list[Decimal]]:
-    """Return the speed-ups of each data set in the order of the models, apart from 1."""
+    """Return the published speed-ups of each data set, in the order of the table, without
+    those of 1.
+    """
     rows: dict[str, list[Decimal]] = {}
     for value in table.values:
         speed_up = value.value

@@ -43,9 +43,10 @@ Outputs = Iterator[tuple[int, int, NDArray[Any]]]
 def kernel_path(grid: CandidateGrid, *, centred: bool) -> Outputs:
     """Choose a method for each candidate, and yield its outputs on every fold.
 
-    A Gaussian kernel of dense rows with a factor of few columns is solved by that factor. The
-    others share a kernel matrix of all folds, unless rows have weights. All further candidates have
-    a kernel matrix for each fold.
+    A Gaussian kernel of dense rows with a factor of few columns is solved by that factor. Other
+    Gaussian kernels of dense rows share a kernel matrix of all folds, unless the rows have weights.
+    The remaining candidates have a kernel matrix for each fold. So candidates come in another order
+    than in the grid.
 
     Parameters
     ----------

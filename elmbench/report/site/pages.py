@@ -239,19 +239,22 @@ def claims_table(paper: PaperResults) -> pd.DataFrame:
     )
 
 
-def gains_table(tables: Sequence[TableResults]) -> pd.DataFrame:
+def optimism_table(tables: Sequence[TableResults]) -> pd.DataFrame:
     """Return a line for each model on each data set of tables that have optimism, as texts.
 
-    The columns are table, data set, model, measure, oracle, nested, optimism, from, to and folds.
+    The columns are table, data set, model, measure, oracle, nested, optimism, from, to (the ends of
+    the interval of the optimism) and folds. `tables`: at least one, each with optimism.
     """
     frames = []
-    for resolved, gains in (
+    for resolved, optimism in (
         (table.results[0].resolved, table.results[0].default_optimism)
         for table in tables
     ):
         label = f"{resolved.file.spec.label}, {resolved.profile}"
         frames.append(
-            gains.assign(table=label, dataset=gains["dataset"].map(resolved.spelling))
+            optimism.assign(
+                table=label, dataset=optimism["dataset"].map(resolved.spelling)
+            )
         )
     lines = pd.concat(frames)
     signed = ["optimism", "low", "high"]
@@ -393,7 +396,7 @@ def environment() -> Environment:
         trim_blocks=True,
         finalize=_escaped,
     )
-    tables = claims_table, gains_table, datasets_table, reading_table
+    tables = claims_table, optimism_table, datasets_table, reading_table
     parts = (
         amount,
         address,
