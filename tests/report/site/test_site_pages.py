@@ -1,6 +1,7 @@
 """The pages as files: links, numbers, what is escaped, colours."""
 
 import re
+import shutil
 from collections.abc import Iterator
 from html import unescape
 from html.parser import HTMLParser
@@ -17,12 +18,17 @@ from sentences import sentence
 
 from elmbench.judging.verdict_words import SIGNS
 from elmbench.metrics import less_is_better
+from elmbench.report.build_site import gather_papers
+from elmbench.report.site.pages import site_files
 from elmbench.report.site.verdict_parts import measure_names, with_powers
+from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import resolve
 from elmbench.tables import kind_of_table
 from elmbench.tables.drawing import words_for
+
+RESULTS = Path(__file__).parents[3] / "results"
 
 pytestmark = pytest.mark.exhaustive
 
@@ -246,6 +252,13 @@ def test_the_first_page_shows_three_measures_of_each_table(site: Path) -> None:
     ]
     # No value of mk-elm is printed.
     assert text.count('<div class="bar" role="img"') == 4
+
+
+def test_a_tile_counts_the_exceptions_of_a_table_that_holds(tmp_path: Path) -> None:
+    name = "paper/eem/table4"
+    shutil.copytree(RESULTS / name, tmp_path / name)
+    pages = site_files(gather_papers(ResultsDirs(tmp_path)))
+    assert "✓ holds but for 2</span>" in str(pages["index.html"])
 
 
 def test_a_paper_has_a_linked_doi_and_marks_the_metric_that_decides(site: Path) -> None:
