@@ -36,7 +36,7 @@ from elmbench.models import (
     RKELMClassifier,
 )
 from elmbench.numerics.projection import StreamedDecomposition
-from elmbench.specs.protocol import Scale
+from elmbench.specs.scaling import Scale
 
 # Table III of the KOS-ELM paper for Mackey-Glass.
 GAMMA, C, BUDGET, DELTA = 4.0, 1012.0, 300, 0.1

@@ -20,7 +20,7 @@ from elmbench.datasets.description import describe
 from elmbench.datasets.load import load_from_spec
 from elmbench.datasets.user_data import UserData
 from elmbench.evaluation.preprocessing import prepared_inputs
-from elmbench.specs.protocol import Scale
+from elmbench.specs.scaling import Scale
 
 #: The share of elmbench's time that the libraries alone may take at least.
 THIRD = 1 / 3

@@ -24,7 +24,7 @@ from elmbench.evaluation.predictions import metric_value
 from elmbench.evaluation.preprocessing import prepared_inputs
 from elmbench.metrics import less_is_better
 from elmbench.registry import find_model
-from elmbench.specs.protocol import Scale
+from elmbench.specs.scaling import Scale
 from elmbench.tasks.scoring import GridProblem, grid_scores
 
 Candidates = list[dict[str, Any]]

@@ -16,7 +16,7 @@ from elmbench.metrics import COUNTS, columns
 from elmbench.numerics.seeds import integer_seed
 from elmbench.registry.scorers import find_metric
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
-from elmbench.specs.protocol import Split
+from elmbench.specs.splits import Split
 from elmbench.tasks.base import Context, Result, Task
 from elmbench.tasks.correlation import Correlation
 from elmbench.tasks.curve import Curve

@@ -13,11 +13,12 @@ from elmbench.cli.progress import duration
 from elmbench.errors import amount
 from elmbench.report.writers.text import Text, lines_text
 from elmbench.specs.experiment_file import ExperimentFile
-from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.grids import SearchGrid
+from elmbench.specs.model_columns import ModelColumn
 from elmbench.specs.papers import Paper
 from elmbench.specs.profiles import resolve
-from elmbench.specs.protocol import Outer, Scale, Splitter
+from elmbench.specs.scaling import Scale
+from elmbench.specs.splits import Outer, Splitter
 
 
 def plan_table(lines: list[dict[str, Any]]) -> RichTable:

@@ -30,7 +30,7 @@ from elmbench.registry import find_model, model_version
 from elmbench.report.table_results import Results
 from elmbench.runs.prepare import PreparedRun
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.protocol import Split
+from elmbench.specs.splits import Split
 from elmbench.tasks.base import Context
 from elmbench.tasks.fit import Fit
 from elmbench.tasks.nested_search import Search

@@ -29,10 +29,10 @@ from elmbench.registry.plugins import loaded_plugins, write_plugin
 from elmbench.runs.execute import Count, checked, compute, execute
 from elmbench.runs.prepare import PreparedRun, RunOptions
 from elmbench.runs.user_specs import load_plugins
+from elmbench.specs.datasets import LearningTask
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.project import current_project
-from elmbench.specs.protocol import Count as Runs
-from elmbench.specs.protocol import LearningTask
+from elmbench.specs.splits import Count as Runs
 
 
 @checked

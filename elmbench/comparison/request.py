@@ -37,7 +37,7 @@ from elmbench.runs.prepare import PreparedRun, RunOptions, prepare_tables
 from elmbench.specs.comparison_ids import comparison_id
 from elmbench.specs.datasets import DatasetSpec, is_of_suite
 from elmbench.specs.profiles import COMPARE, Resolved, comparison_of
-from elmbench.specs.protocol import Split
+from elmbench.specs.splits import Split
 from elmbench.tables import SIDE_BY_SIDE
 from elmbench.tasks.plan import RunRequest
 

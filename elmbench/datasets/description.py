@@ -32,9 +32,8 @@ from elmbench.datasets.user_data import LocalFile, UserData, local_file, name_of
 from elmbench.datasets.user_files.dates import date_format, dates_in
 from elmbench.datasets.user_files.number_text import looks_numeric
 from elmbench.errors import ElmbenchError, shortened, wording
-from elmbench.specs.datasets import DatasetSpec, RowColumns, Shape
+from elmbench.specs.datasets import DatasetSpec, LearningTask, RowColumns, Shape
 from elmbench.specs.datasets.sources import FileOptions
-from elmbench.specs.protocol import LearningTask
 
 #: A target of whole numbers holds labels if it has at most this many distinct ones.
 MOST_CLASSES = 20

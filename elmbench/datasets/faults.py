@@ -22,7 +22,7 @@ from elmbench.datasets.user_data import UserData
 from elmbench.datasets.user_files.number_text import looks_numeric
 from elmbench.errors import amount, option, wording
 from elmbench.numerics.arrays import LARGEST
-from elmbench.specs.protocol import LearningTask
+from elmbench.specs.datasets import LearningTask
 
 #: Fewer rows than this are refused.
 FEWEST_ROWS = 20

@@ -18,7 +18,7 @@ from elmbench.datasets.sources.openml import OpenMLSource, TaskSplits, download_
 from elmbench.errors import ElmbenchError, amount
 from elmbench.files import cache_folder, write_atomically
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.protocol import TASK_PREFIX
+from elmbench.specs.splits import TASK_PREFIX
 
 if TYPE_CHECKING:
     from elmbench.datasets.dataset import Dataset

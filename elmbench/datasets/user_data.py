@@ -18,9 +18,8 @@ from elmbench.datasets.sources.openml import OpenMLSource
 from elmbench.datasets.table import Table, to_frame
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import cache_folder, expand_home, replace_file
-from elmbench.specs.datasets import RowColumns
+from elmbench.specs.datasets import LearningTask, RowColumns
 from elmbench.specs.datasets.sources import FileOptions
-from elmbench.specs.protocol import LearningTask
 
 #: Longest name of a data set, in characters: three of them are the name of a folder.
 _LONGEST_NAME = 60

@@ -22,15 +22,8 @@ from elmbench.evaluation.splits import (
 )
 from elmbench.lazy import LazyModule
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.protocol import (
-    BOOTSTRAPS,
-    GIVEN,
-    LEAVE_ONE_OUT,
-    SIZED,
-    Scale,
-    Split,
-    TargetScale,
-)
+from elmbench.specs.scaling import Scale, TargetScale
+from elmbench.specs.splits import BOOTSTRAPS, GIVEN, LEAVE_ONE_OUT, SIZED, Split
 
 if TYPE_CHECKING:
     import pandas as pd

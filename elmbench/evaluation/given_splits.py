@@ -27,7 +27,7 @@ from elmbench.datasets.openml_tasks import find_task, task_number
 from elmbench.errors import ElmbenchError, amount
 from elmbench.files import check_regular
 from elmbench.specs.files import invalid
-from elmbench.specs.protocol import GIVEN, Split
+from elmbench.specs.splits import GIVEN, Split
 
 Indices = NDArray[np.intp]
 

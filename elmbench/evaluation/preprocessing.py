@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from elmbench.datasets.dataset import Columns
     from elmbench.evaluation.splits import Indices
-    from elmbench.specs.protocol import Scale, TargetScale
+    from elmbench.specs.scaling import Scale, TargetScale
 
 #: Kinds of scaling that keep sparse rows sparse.
 KEEP_ZEROS = ("max-abs", "unit-rows")

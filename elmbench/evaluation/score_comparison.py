@@ -22,7 +22,7 @@ from elmbench.numerics.significance import (
 )
 from elmbench.registry.built_in import DUMMY
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import BOOTSTRAPS, SIZED
+from elmbench.specs.splits import BOOTSTRAPS, SIZED
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series

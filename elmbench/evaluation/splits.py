@@ -19,7 +19,7 @@ from elmbench.errors import ElmbenchError, amount
 from elmbench.evaluation.given_splits import Indices, given_parts
 from elmbench.numerics.seeds import generator, integer_seed
 from elmbench.registry.plugins import plugin_splits
-from elmbench.specs.protocol import BOOTSTRAPS, GIVEN, LEAVE_ONE_OUT, SIZED, Split
+from elmbench.specs.splits import BOOTSTRAPS, GIVEN, LEAVE_ONE_OUT, SIZED, Split
 
 if TYPE_CHECKING:
     from elmbench.datasets.dataset import Dataset

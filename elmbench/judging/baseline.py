@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 from elmbench.errors import ElmbenchError
 from elmbench.metrics import COUNTS, metrics_taking
 from elmbench.results.cells import NO_METRICS, TIMES, read_cells, write_frame
-from elmbench.specs.measures import Measure
-from elmbench.specs.protocol import OF_LEARNT_ROWS, TRAIN_ACCURACY
+from elmbench.specs.measures import OF_LEARNT_ROWS, TRAIN_ACCURACY, Measure
 
 RELATIVE = 1e-6
 UNDECIDED = 0.1

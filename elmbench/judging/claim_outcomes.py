@@ -12,7 +12,7 @@ import pandas as pd
 from elmbench.judging.verdict_words import CLAIM_VERDICTS, ClaimVerdict
 from elmbench.numerics.significance import LEVEL, SignificanceResult, holm
 from elmbench.results.cells import TIMES
-from elmbench.specs.experiments import ALL_OF_THEM, MARGINS, MOST, Claim
+from elmbench.specs.claims import ALL_OF_THEM, MARGINS, MOST, Claim
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.tables.drawing import words_for

@@ -23,7 +23,7 @@ from elmbench.numerics import significance
 from elmbench.numerics.significance import LEVEL, Region, SignificanceResult
 from elmbench.results import group_by
 from elmbench.results.cells import TIMES
-from elmbench.specs.experiments import ALL_OF_THEM, MOST, Claim
+from elmbench.specs.claims import ALL_OF_THEM, MOST, Claim
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from elmbench.registry import find_model, has_method, parameter_names, try_factory
 from elmbench.registry.seeds import seed_has_effect
-from elmbench.specs.experiments import ModelColumn
+from elmbench.specs.model_columns import ModelColumn
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import GIVEN, LEAVE_ONE_OUT
+from elmbench.specs.splits import GIVEN, LEAVE_ONE_OUT
 
 #: Kinds of outer split that are the same in every run.
 _FIXED_SPLITS = (

@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from elmbench.metrics import counts_rows, metrics_taking
 from elmbench.numerics.significance import t_quantile
 from elmbench.results import group_by
-from elmbench.specs.measures import Measure
-from elmbench.specs.protocol import TRAIN_ACCURACY
+from elmbench.specs.measures import TRAIN_ACCURACY, Measure
 
 #: The probability with which a new draw lies in the interval.
 LEVEL = 0.95

@@ -23,8 +23,8 @@ from elmbench.report.notes import table_notes
 from elmbench.report.selections import selection_text
 from elmbench.results import group_by
 from elmbench.results.cells import LIMITS
+from elmbench.specs.measures import MEASURES, is_quality
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import MEASURES, is_quality
 from elmbench.specs.published import ALL
 from elmbench.tables import kind_of_table
 from elmbench.tables.base import TableKind

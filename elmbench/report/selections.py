@@ -3,7 +3,8 @@
 from elmbench.errors import amount
 from elmbench.evaluation.splits import part_sizes
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import LEAVE_ONE_OUT, ONCE, SIZED
+from elmbench.specs.protocol import ONCE
+from elmbench.specs.splits import LEAVE_ONE_OUT, SIZED
 
 #: The description of each selection; `nested` may go by a criterion other than the score on inner
 #: folds.

@@ -25,9 +25,8 @@ from elmbench.files import check_regular, write_atomically
 from elmbench.metrics import COUNTS, REGISTRY, metrics_taking
 from elmbench.registry.scorers import find_metric
 from elmbench.results import group_by
-from elmbench.specs.measures import FACTS
+from elmbench.specs.measures import FACTS, MEASURES
 from elmbench.specs.profiles import COMPARE, Resolved, command_for, comparison_record
-from elmbench.specs.protocol import MEASURES
 from elmbench.tasks.plan import Cell
 
 CELL_NAMES = ["dataset", "model", "run", "fold", "select", "reading"]

@@ -12,7 +12,8 @@ from elmbench.registry.plugins import plugin_objects, plugin_splits
 from elmbench.specs.datasets.sources import source_kinds
 from elmbench.specs.experiment_file import ExperimentFile
 from elmbench.specs.files import raw_names
-from elmbench.specs.protocol import MEASURES, OUTER_KINDS, REPEATED_SCHEMES, is_measure
+from elmbench.specs.measures import MEASURES, is_measure
+from elmbench.specs.splits import OUTER_KINDS, REPEATED_SCHEMES
 from elmbench.tables import KINDS
 
 _NEXT = (

@@ -6,7 +6,7 @@ from typing import Any
 from elmbench.errors import ElmbenchError, wording
 from elmbench.registry import find_model, registry
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.experiments import ModelColumn
+from elmbench.specs.model_columns import ModelColumn
 from elmbench.specs.profiles import Resolved
 from elmbench.tables import kind_of_table
 from elmbench.tasks.plan import Plan, RunRequest

@@ -18,7 +18,7 @@ from elmbench.specs.experiment_file import CHANGED_BY_NAME, ExperimentFile, over
 from elmbench.specs.files import invalid, parse_spec, raw_names, read_yaml, spec_root
 from elmbench.specs.measures import JUDGED
 from elmbench.specs.papers import WIDEST_MARGIN, Paper
-from elmbench.specs.protocol import TASK_PREFIX
+from elmbench.specs.splits import TASK_PREFIX
 
 #: Yields the tables that it is given, and shows the progress.
 Watch = Callable[[Sequence[ExperimentFile]], Iterable[ExperimentFile]]

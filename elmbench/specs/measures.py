@@ -7,12 +7,34 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import PlainSerializer, PlainValidator
+from pydantic import AfterValidator, Field, PlainSerializer, PlainValidator
 
-from elmbench.metrics import PREQUENTIAL, RANK_CORRELATION, REGISTRY
+from elmbench.metrics import (
+    COUNTS,
+    PREQUENTIAL,
+    RANK_CORRELATION,
+    REGISTRY,
+    counts_rows,
+    registered_metric,
+)
+from elmbench.registry.scorers import is_metric
 from elmbench.specs.grids import Value
-from elmbench.specs.protocol import MEASURES, OF_LEARNT_ROWS, TRAIN_ACCURACY, is_measure
 
+#: The accuracy on the training rows.
+TRAIN_ACCURACY = "train_accuracy"
+#: Measures of quality that are not of test rows, with their tasks. Tables may show them; they never
+#: choose hyperparameters.
+OF_LEARNT_ROWS = {
+    TRAIN_ACCURACY: ("classification",),
+    PREQUENTIAL: ("classification", "regression"),
+}
+#: Measures of every fit.
+OF_FITS = ("fit_seconds", "predict_seconds", "n_units")
+MEASURES = (
+    *(name for name, metric in REGISTRY.items() if not metric.counts_rows),
+    *OF_LEARNT_ROWS,
+    *OF_FITS,
+)
 #: The facts of a split: the rows of its two parts.
 PARTS = ("train", "test")
 #: Facts of a data set.
@@ -39,6 +61,36 @@ def rows_after_chunks(n_rows: int, chunk: int) -> list[int]:
     `n_rows`.
     """
     return [*range(chunk, n_rows, chunk), n_rows]
+
+
+def is_measure(name: str) -> bool:
+    """Return True if a table can show a measure of this name: a metric, a fact of learnt rows, or a
+    time or size of a fit. Counts of rows are none.
+    """
+    return name in MEASURES or (is_metric(name) and not counts_rows(name))
+
+
+def is_quality(name: str) -> bool:
+    """Return True if a measure is one of quality, for which a row of a table has a best model.
+    Times, sizes and counts of rows are none.
+    """
+    is_registered = registered_metric(name) is not None
+    return name in OF_LEARNT_ROWS or (is_registered and not counts_rows(name))
+
+
+def _check_metric(name: str) -> str:
+    """Return the name of a measure; raise ValueError if no table can show it."""
+    if is_measure(name):
+        return name
+    others = ", ".join((*OF_LEARNT_ROWS, *OF_FITS))
+    raise ValueError(
+        f"expected a name of `elmbench list metrics` except {', '.join(COUNTS)}, or one of {others}"
+    )
+
+
+#: A measure by name.
+MeasureName = Annotated[str, AfterValidator(_check_metric)]
+MeasureNames = Annotated[tuple[MeasureName, ...], Field(min_length=1)]
 
 
 @dataclass(frozen=True)

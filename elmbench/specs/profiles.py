@@ -16,11 +16,12 @@ from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.comparison_ids import is_id_of, name_in_id
 from elmbench.specs.datasets import DatasetSpec, parse_dataset_specs
 from elmbench.specs.experiment_file import ExperimentFile
-from elmbench.specs.experiments import PROFILES, Experiment, Profile, StandIn
+from elmbench.specs.experiments import PROFILES, Experiment, Profile
 from elmbench.specs.files import parse_spec
+from elmbench.specs.model_columns import StandIn
 from elmbench.specs.papers import ChosenReading, Paper
-from elmbench.specs.protocol import OuterOverride
 from elmbench.specs.published import ALL, PublishedValue
+from elmbench.specs.splits import OuterOverride
 
 #: The profile of comparisons: their results are in `<results-dir>/compare/own/<name>-<digest>`.
 COMPARE = "compare"

@@ -16,8 +16,9 @@ from pydantic import Field
 from elmbench.files import check_regular
 from elmbench.metrics import metrics_taking
 from elmbench.specs.files import invalid
+from elmbench.specs.measures import MEASURES, TRAIN_ACCURACY
 from elmbench.specs.papers import Spec
-from elmbench.specs.protocol import MEASURES, TRAIN_ACCURACY, Count
+from elmbench.specs.splits import Count
 
 _PERCENT = Decimal("0.01")
 #: A metric's name in the files, without the unit `_percent` -> the suite's name if it differs.

@@ -21,7 +21,7 @@ from elmbench.specs.experiments import Experiment
 from elmbench.specs.files import SpecPart
 from elmbench.specs.papers import Paper
 from elmbench.specs.project import ProjectFile
-from elmbench.specs.protocol import INNER_KINDS, OUTER_KINDS, REPEATED_SCHEMES
+from elmbench.specs.splits import INNER_KINDS, OUTER_KINDS, REPEATED_SCHEMES
 
 Schema = dict[str, Any]
 

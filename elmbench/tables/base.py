@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from elmbench.metrics import PREQUENTIAL, columns, counts_rows
+from elmbench.specs.datasets import LearningTask
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.files import SpecPart, parse_spec
 from elmbench.specs.measures import FACTS, UNJUDGED, Measure
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import LearningTask
 from elmbench.specs.published import ALL, PublishedValue
 from elmbench.tables.drawing import Figure, default_cells_by_model, figure_bytes
 from elmbench.tables.result_table import Column, Entry, Line, Note

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from elmbench.errors import ElmbenchError, wording
 from elmbench.registry import registry
-from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.measures import Measure
+from elmbench.specs.model_columns import ModelColumn
 from elmbench.tables.base import (
     DataFrame,
     DatasetPlanner,

@@ -20,7 +20,7 @@ from elmbench.terminal import escape
 if TYPE_CHECKING:
     import pandas as pd
 
-    from elmbench.specs.experiments import ModelColumn
+    from elmbench.specs.model_columns import ModelColumn
     from elmbench.specs.profiles import Resolved
 
 #: Colours in the palette of a picture.

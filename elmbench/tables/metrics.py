@@ -6,9 +6,8 @@ from itertools import groupby, zip_longest
 
 from elmbench.metrics import PREQUENTIAL, REGISTRY, columns, counts_rows
 from elmbench.registry.scorers import find_metric
-from elmbench.specs.measures import ALWAYS_SHOWN, Measure
+from elmbench.specs.measures import ALWAYS_SHOWN, MEASURES, Measure
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import MEASURES
 from elmbench.tables.base import (
     DATASET,
     MODEL,

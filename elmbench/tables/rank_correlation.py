@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from elmbench.specs.experiments import ModelColumn
+from elmbench.specs.model_columns import ModelColumn
 from elmbench.specs.published import PublishedValue
 from elmbench.tables.base import (
     WITHOUT_MODELS,

@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import Field
 
 from elmbench.metrics import PREQUENTIAL
-from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.measures import OF_CHUNKS, Measure, rows_after_chunks
-from elmbench.specs.protocol import SIZED
+from elmbench.specs.model_columns import ModelColumn
+from elmbench.specs.splits import SIZED
 from elmbench.tables.base import (
     DATASET,
     DataFrame,

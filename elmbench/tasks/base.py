@@ -18,7 +18,7 @@ from elmbench.numerics.seeds import integer_seed
 from elmbench.registry import BUILT_IN, find_model, parameter_names
 from elmbench.specs.limits import byte_text
 from elmbench.specs.parameters import merge_parameters
-from elmbench.specs.protocol import Split
+from elmbench.specs.splits import Split
 
 Result = dict[str, Any]
 

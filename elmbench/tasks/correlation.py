@@ -41,7 +41,7 @@ from elmbench.numerics.nodes.hidden_layer import (
 from elmbench.numerics.seeds import generator, integer_seed
 from elmbench.specs.grids import SearchGrid
 from elmbench.specs.measures import Measure
-from elmbench.specs.protocol import Scale
+from elmbench.specs.scaling import Scale
 from elmbench.tasks.base import (
     OVERHEAD,
     RATE,

@@ -12,11 +12,11 @@ from elmbench.evaluation.splits import rare_class_remark
 from elmbench.registry import check_parameters, find_model, has_method, model_version
 from elmbench.registry.scorers import find_metric, is_metric
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.experiments import ModelColumn
 from elmbench.specs.grids import SearchGrid
+from elmbench.specs.model_columns import ModelColumn
 from elmbench.specs.parameters import merge_parameters
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import FIXED_FITS, GIVEN, Split
+from elmbench.specs.splits import FIXED_FITS, GIVEN, Split
 from elmbench.tasks.base import ModelRef
 from elmbench.tasks.plan import RunRequest
 

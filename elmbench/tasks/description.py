@@ -15,7 +15,7 @@ from elmbench.evaluation.folds import (
 )
 from elmbench.evaluation.splits import outer_parts
 from elmbench.specs.measures import PARTS
-from elmbench.specs.protocol import Split
+from elmbench.specs.splits import Split
 from elmbench.tasks.base import Context, Result, Task
 
 if TYPE_CHECKING:

@@ -41,7 +41,8 @@ from elmbench.evaluation.stored_predictions import (
 from elmbench.models.candidate_problem import fit_model
 from elmbench.registry import find_model
 from elmbench.specs.grids import SearchGrid
-from elmbench.specs.protocol import BOOTSTRAP_632, TRAIN_ACCURACY, Split
+from elmbench.specs.measures import TRAIN_ACCURACY
+from elmbench.specs.splits import BOOTSTRAP_632, Split
 from elmbench.tasks import FIT_KIND
 from elmbench.tasks.base import (
     RATE,

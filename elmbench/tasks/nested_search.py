@@ -15,7 +15,7 @@ from elmbench.evaluation.given_splits import given_inner_parts
 from elmbench.evaluation.splits import Indices, folds_of, n_training_rows
 from elmbench.lazy import LazyModule
 from elmbench.numerics.seeds import integer_seed
-from elmbench.specs.protocol import GIVEN, Split
+from elmbench.specs.splits import GIVEN, Split
 from elmbench.tasks.base import Result
 from elmbench.tasks.grid_task import TrainingTask
 from elmbench.tasks.scoring import GridProblem, best, grid_scores

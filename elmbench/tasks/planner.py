@@ -11,10 +11,11 @@ from elmbench.errors import ElmbenchError, amount, option
 from elmbench.evaluation.content import content_of
 from elmbench.evaluation.folds import OuterFold, fold_of_all_rows
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.experiments import ModelColumn
+from elmbench.specs.measures import TRAIN_ACCURACY
+from elmbench.specs.model_columns import ModelColumn
 from elmbench.specs.parameters import merge_parameters
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import ONCE, TRAIN_ACCURACY, Selection
+from elmbench.specs.protocol import ONCE, Selection
 from elmbench.tasks.base import Task, key_of
 from elmbench.tasks.dataset_columns import DatasetColumns
 from elmbench.tasks.divergence import DivergenceChoice, Projections

@@ -20,8 +20,7 @@ from elmbench.evaluation.predictions import (
     metric_value,
 )
 from elmbench.metrics import PREQUENTIAL
-from elmbench.specs.measures import Measure, rows_after_chunks
-from elmbench.specs.protocol import TRAIN_ACCURACY
+from elmbench.specs.measures import TRAIN_ACCURACY, Measure, rows_after_chunks
 from elmbench.tasks.base import Context, FoldTask, Result, check_memory
 from elmbench.tasks.fit import model_size
 

@@ -21,7 +21,7 @@ from elmbench.datasets.load import load_from_spec
 from elmbench.datasets.user_data import UserData
 from elmbench.evaluation.preprocessing import prepared_inputs
 from elmbench.specs.grids import SearchGrid
-from elmbench.specs.protocol import Scale
+from elmbench.specs.scaling import Scale
 
 pytestmark = pytest.mark.exhaustive
 

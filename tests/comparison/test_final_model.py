@@ -40,7 +40,7 @@ from elmbench.models import FBKOSELMClassifier
 from elmbench.numerics.seeds import generator
 from elmbench.results.cells import stored_predictions_of
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.protocol import Split
+from elmbench.specs.splits import Split
 
 pytestmark = pytest.mark.usefixtures("empty_folder")
 

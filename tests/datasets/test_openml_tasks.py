@@ -21,7 +21,7 @@ from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.evaluation.given_splits import locate_splits
 from elmbench.evaluation.splits import outer_parts
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.protocol import Split
+from elmbench.specs.splits import Split
 
 TASK = """<oml:task xmlns:oml="http://openml.org/openml">
   <oml:task_id>59</oml:task_id>

@@ -21,7 +21,7 @@ from elmbench.evaluation.preprocessing import (
 from elmbench.evaluation.splits import stratified_rows
 from elmbench.numerics.seeds import integer_seed
 from elmbench.specs.datasets import DatasetSpec, Shape
-from elmbench.specs.protocol import Scale
+from elmbench.specs.scaling import Scale
 
 
 def protocol(

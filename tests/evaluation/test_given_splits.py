@@ -36,7 +36,8 @@ from elmbench.evaluation.stored_predictions import StoredPredictions
 from elmbench.execution.executors import Settings, worker
 from elmbench.execution.executors.limited_worker import pack_task
 from elmbench.numerics.seeds import integer_seed
-from elmbench.specs.protocol import Outer, Protocol, Split, Splitter
+from elmbench.specs.protocol import Protocol
+from elmbench.specs.splits import Outer, Split, Splitter
 from elmbench.tasks.base import Context
 from elmbench.tasks.fit import Fit
 from elmbench.tasks.nested_search import Search

@@ -35,7 +35,9 @@ from elmbench.evaluation.splits import (
     rare_class_remark,
 )
 from elmbench.evaluation.stored_predictions import StoredPredictions
-from elmbench.specs.protocol import LEAVE_ONE_OUT, Outer, Protocol, Scale, Split
+from elmbench.specs.protocol import Protocol
+from elmbench.specs.scaling import Scale
+from elmbench.specs.splits import LEAVE_ONE_OUT, Outer, Split
 
 
 def both(

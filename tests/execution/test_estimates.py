@@ -12,7 +12,7 @@ from made_work import task_from_spec
 
 from elmbench.execution.engine import Estimates, WorkQueue
 from elmbench.specs.limits import Limits
-from elmbench.specs.protocol import Split
+from elmbench.specs.splits import Split
 from elmbench.tasks.base import RATE
 from elmbench.tasks.fit import Fit
 

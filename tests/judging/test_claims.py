@@ -19,7 +19,7 @@ from elmbench.judging.claim_outcomes import (
 from elmbench.judging.claims import check_claims, is_true
 from elmbench.judging.measured_cells import MeasuredCells
 from elmbench.judging.summary import summarise
-from elmbench.specs.experiments import Claim
+from elmbench.specs.claims import Claim
 from elmbench.specs.profiles import Resolved
 
 CLAIM: dict[str, Any] = {

@@ -6,7 +6,7 @@ import pytest
 
 from elmbench.judging.claims import holds_in_print
 from elmbench.specs.catalogue import load_catalogue
-from elmbench.specs.experiments import Claim
+from elmbench.specs.claims import Claim
 from elmbench.specs.profiles import resolve
 
 #: Tables with claims for which the papers print too few values.

@@ -30,7 +30,7 @@ from elmbench.registry import (
 )
 from elmbench.registry.plugins import load_plugin, plugin_objects
 from elmbench.registry.scorers import find_metric
-from elmbench.specs.protocol import is_measure, is_quality
+from elmbench.specs.measures import is_measure, is_quality
 
 # --- Plug-in files
 # -----------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from sentences import pattern, sentence
 from elmbench.report.checks.expectations import StrictOutcome, check_strictly
 from elmbench.report.papers import PaperResults, TableResults
 from elmbench.report.verdict_sentences import state_text
-from elmbench.specs.experiments import Expectation
+from elmbench.specs.claims import Expectation
 
 FAILING = "fast/eem/table1"
 HOLDING = "paper/eem/table4"

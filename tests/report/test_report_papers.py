@@ -34,7 +34,7 @@ from elmbench.report.verdict_sentences import (
 from elmbench.results import group_by
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import find_experiment, load_catalogue
-from elmbench.specs.experiments import Claim
+from elmbench.specs.claims import Claim
 from elmbench.specs.profiles import resolve
 
 

@@ -18,7 +18,7 @@ import elmbench
 from elmbench.errors import ElmbenchError
 from elmbench.numerics.seeds import integer_seed
 from elmbench.registry.plugins import loaded_plugins
-from elmbench.specs.protocol import INNER_KINDS, OUTER_KINDS, REPEATED_SCHEMES
+from elmbench.specs.splits import INNER_KINDS, OUTER_KINDS, REPEATED_SCHEMES
 
 #: The training rows and the test rows of a fold.
 Rows = tuple[np.ndarray, np.ndarray]

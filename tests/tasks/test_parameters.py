@@ -21,7 +21,7 @@ from elmbench.runs.planning import make_plan
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.parameters import merge_parameters
 from elmbench.specs.profiles import resolve
-from elmbench.specs.protocol import Split
+from elmbench.specs.splits import Split
 from elmbench.tasks.fit import Fit
 from elmbench.tasks.plan import RunRequest
 

@@ -14,7 +14,7 @@ from elmbench.judging.print_checks.printed_table import (
 )
 from elmbench.judging.print_checks.rounding import ROUNDINGS, NumberRange, interval_of
 from elmbench.metrics import unit_of
-from elmbench.specs.protocol import is_quality
+from elmbench.specs.measures import is_quality
 from elmbench.specs.published import PublishedValue
 
 #: Means with more possible sums than this are not enumerated.

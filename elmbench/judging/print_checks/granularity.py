@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from elmbench.judging.print_checks.printed_table import Finding, Parts, PrintedTable
 from elmbench.judging.print_checks.rounding import ROUNDINGS, NumberRange, interval_of
-from elmbench.specs.protocol import TRAIN_ACCURACY
+from elmbench.specs.measures import TRAIN_ACCURACY
 from elmbench.specs.published import DATA, PublishedValue
 
 #: Metrics that are a number of test rows over all test rows.

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from elmbench.judging.print_checks.printed_table import Finding, PrintedTable
 from elmbench.judging.print_checks.rounding import ROUNDINGS, interval_of
 from elmbench.metrics import Unit, unit_of
-from elmbench.specs.measures import UNJUDGED
-from elmbench.specs.protocol import is_quality
+from elmbench.specs.measures import UNJUDGED, is_quality
 from elmbench.specs.published import PublishedValue
 
 

@@ -9,17 +9,12 @@ from elmbench.evaluation.splits import part_sizes
 from elmbench.judging.print_checks.printed_table import Parts, PrintedTable
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.experiment_file import ExperimentFile
-from elmbench.specs.experiments import Experiment, ModelColumn, Profile
+from elmbench.specs.experiments import Experiment, Profile
+from elmbench.specs.measures import OF_LEARNT_ROWS
+from elmbench.specs.model_columns import ModelColumn
 from elmbench.specs.profiles import Resolved
-from elmbench.specs.protocol import (
-    BOOTSTRAPS,
-    GIVEN,
-    LEAVE_ONE_OUT,
-    OF_LEARNT_ROWS,
-    SIZED,
-    Split,
-)
 from elmbench.specs.published import ALL, PublishedValue
+from elmbench.specs.splits import BOOTSTRAPS, GIVEN, LEAVE_ONE_OUT, SIZED, Split
 
 #: Kinds of folds whose sizes follow from the number of rows.
 _KNOWN_FOLDS = ("kfold", "stratified-kfold")

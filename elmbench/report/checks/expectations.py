@@ -9,7 +9,7 @@ from elmbench.judging.claim_outcomes import ClaimOutcome
 from elmbench.judging.verdict_words import JUDGED
 from elmbench.report.papers import PaperResults, TableResults
 from elmbench.report.verdict_sentences import state_and_exceptions
-from elmbench.specs.experiments import Expectation
+from elmbench.specs.claims import Expectation
 
 #: The verdicts on a table that say no; one that holds but for some models says yes.
 _NO = ("does not hold", "holds in part")

@@ -31,6 +31,7 @@ from elmbench.specs.files import (
     spec_root,
 )
 
+LearningTask = Literal["classification", "regression"]
 NEXT = "elmbench list datasets"
 #: Characters that some system forbids in names of files, and the length that leaves room for an
 #: ending.
@@ -128,7 +129,7 @@ class DatasetSpec(RowColumns):
     #: default.
     file: str = ""
     #: The kind of target.
-    task: Literal["classification", "regression"]
+    task: LearningTask
     #: The labels of the positive class; the other labels are the rest.
     positive: tuple[Label, ...] = ()
     #: The counts of the public file.
