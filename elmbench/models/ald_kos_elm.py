@@ -36,7 +36,11 @@ class _ALDKOSELM(KOSELM):
     def _new_state(
         self, n_features: int, n_outputs: int, kernel: Kernel | None
     ) -> DependencyState:
-        """Return a state without rows; `kernel` None stands for the Gaussian kernel."""
+        """Return a state without rows, with a dictionary of approximately independent rows.
+
+        `n_features`: of the rows if `kernel` is None, which stands for the Gaussian kernel of dense
+        rows; else 1, as the state numbers the rows. `n_outputs`: columns of the targets.
+        """
         max_atoms = UNLIMITED if self.max_atoms is None else self.max_atoms
         squared = self.delta if self.threshold == "squared" else self.delta**2
         return DependencyState(

@@ -111,7 +111,11 @@ class AMMClassifier(HyperplaneClassifier):
     }
 
     def _new_state(self, n_features: int, n_outputs: int) -> HyperplaneState:
-        """Return a state without rows; a single output stands for two classes."""
+        """Return a state without rows, in which each class has one weight of zero.
+
+        `n_features`: without the constant one. `n_outputs`: columns of the targets; a single one
+        stands for two classes.
+        """
         return HyperplaneState(
             n_features,
             max(2, n_outputs),
@@ -124,6 +128,9 @@ class AMMClassifier(HyperplaneClassifier):
     def _pass(self, X: Rows, labels: Numbers, order: Numbers, epoch: int) -> None:
         """Learn the rows once, in the given order; in mode "batch", passes after the first assign
         all rows to weights before they change any.
+
+        `labels`: class numbers of the rows, (n_rows,). `order`: row numbers. `epoch`: number of the
+        pass of `fit`, from 0; only whether it is 0 counts.
         """
         if self.mode == "online" or epoch == 0:
             super()._pass(X, labels, order, epoch)
@@ -141,7 +148,7 @@ class AMMClassifier(HyperplaneClassifier):
 
     @property
     def weights_(self) -> Array:
-        """The weights, class by class, of shape (n_units_, n_features)."""
+        """The weights without intercepts, class by class, of shape (n_units_, n_features)."""
         return self._solution()[0]
 
     @property

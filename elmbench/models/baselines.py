@@ -57,7 +57,9 @@ _LEAF_ROWS = 20
 
 
 def logistic_regression_classifier(C: float = 1.0) -> LogisticRegression:
-    """Return unfitted logistic regression with the penalty |w|^2 / 2 and the errors times C."""
+    """Return unfitted logistic regression: it minimises |w|^2 / 2 + C times the sum of the losses,
+    in at most 1000 steps.
+    """
     return LogisticRegression(C=C, max_iter=1000)
 
 
@@ -76,8 +78,11 @@ class _Neighbors:
         n_neighbors: int | None = None,
         return_distance: bool = True,
     ) -> Any:
-        """Return the distances and the numbers of the nearest training rows, as scikit-learn's
-        method.
+        """Return the distances and the numbers of the nearest training rows, each of shape (n, k),
+        the nearest first; the numbers only if not `return_distance`.
+
+        `X`: rows; None for the training rows, which are no neighbours of their own. `n_neighbors`:
+        k, by default that of the model; at most as many as there are rows.
         """
         check_is_fitted(self)
         most = self.n_samples_fit_ - (X is None)
@@ -94,12 +99,12 @@ class KNNRegressor(_Neighbors, KNeighborsRegressor):
 
 
 def _ridge_classifier(C: float = 1.0) -> RidgeClassifier:
-    """Return linear ridge regression on targets -1/+1."""
+    """Return unfitted linear ridge regression on targets -1/+1, with the ridge 1/C."""
     return RidgeClassifier(alpha=1.0 / check_real("C", C))
 
 
 def _ridge_regressor(C: float = 1.0) -> Ridge:
-    """Return linear ridge regression."""
+    """Return unfitted linear ridge regression with the ridge 1/C."""
     return Ridge(alpha=1.0 / check_real("C", C))
 
 
@@ -117,7 +122,9 @@ def _nystroem_ridge(
     """Return an unfitted pipeline: the Nystroem features of the Gaussian kernel, and ridge
     regression.
 
-    `ridge` makes the last step from `C`: `ridge_classifier` or `ridge_regressor`.
+    `ridge`: the function that makes the last step from `C`, `ridge_classifier` or
+    `ridge_regressor`. `n_landmarks`: training rows that span the features. `gamma`: of the kernel
+    exp(-gamma d^2). `C`: one over the ridge. `random_state`: draws the landmarks.
     """
     return make_pipeline(_nystroem(n_landmarks, gamma, random_state), ridge(C))
 
@@ -132,8 +139,8 @@ def _llsvm(
     C: float = 1.0,
     random_state: int | None = None,
 ) -> Pipeline:
-    """Return a linear support vector machine in the Nystroem features of the Gaussian kernel, for
-    dense or CSR rows.
+    """Return an unfitted pipeline: the Nystroem features of the Gaussian kernel, and a linear
+    support vector machine, for dense or CSR rows.
 
     This is the low-rank linearised SVM of Zhang, Lan, Wang and Moerchen, Scaling up kernel SVM on
     limited resources: A low-rank linearization approach, AISTATS 2012, with landmarks drawn from
@@ -158,7 +165,9 @@ def _rff_ridge(
     """Return an unfitted pipeline: random Fourier features of the Gaussian kernel, and ridge
     regression.
 
-    `ridge` makes the last step from `C`: `ridge_classifier` or `ridge_regressor`.
+    `ridge`: the function that makes the last step from `C`, `ridge_classifier` or
+    `ridge_regressor`. `n_hidden`: number of features. `gamma`: of the kernel exp(-gamma d^2). `C`:
+    one over the ridge. `random_state`: draws the features.
     """
     return make_pipeline(
         RBFSampler(gamma=gamma, n_components=n_hidden, random_state=random_state),
@@ -177,7 +186,8 @@ def svm_regressor(
     nu: float | None = None,
     max_iter: int = -1,
 ) -> EpsilonSVR | NuSVR:
-    """Return support vector regression with the Gaussian kernel: epsilon-SVR or, with `nu`, nu-SVR.
+    """Return unfitted support vector regression with the Gaussian kernel: epsilon-SVR or, with
+    `nu`, nu-SVR, which ignores `epsilon`.
 
     Table 2 of Deng et al. prints a little more than half of the training rows as support vectors
     for seven of eight data sets: that is nu-SVR with LIBSVM's own nu, .5.
@@ -196,8 +206,10 @@ def _hist_gradient_boosting(
     n_estimators: int = 100,
     random_state: int | None = None,
 ) -> Any:
-    """Return unfitted gradient boosting of trees on binned values; `kind` is scikit-learn's
-    classifier or regressor.
+    """Return unfitted gradient boosting of trees on binned values.
+
+    `kind`: the class, scikit-learn's classifier or regressor. `learning_rate`: factor of each step.
+    `n_leaves`: the most leaves of a tree. `n_estimators`: number of steps.
     """
     return kind(
         learning_rate=learning_rate,
@@ -211,8 +223,8 @@ def _hist_gradient_boosting(
 def _trees_key(params: Mapping[str, Any], n_rows: int) -> tuple[Any, ...]:
     """Return a key that is equal for parameters whose trees grow equally on `n_rows` rows.
 
-    `params` are all parameters of `_hist_gradient_boosting`. No tree has more leaves than the
-    smallest leaves fit into the rows.
+    `params`: all parameters of `_hist_gradient_boosting` by name, without the class. Numbers of
+    leaves beyond those that fit into the rows, at `_LEAF_ROWS` rows each, are equal.
     """
     most_leaves = max(n_rows // _LEAF_ROWS, 2)
     n_leaves = min(params["n_leaves"], most_leaves)
@@ -243,8 +255,10 @@ _SIZES: dict[str, Callable[[Any], Any]] = {
 def n_units(estimator: Any) -> int | None:
     """Return the size of a fitted scikit-learn estimator, or None if it has none.
 
-    For a pipeline with a step of kernel features, it is their number; otherwise, for the last step,
-    `n_units_` or the number of support vectors, of leaves of all trees or of coefficients.
+    It is the first of these that the estimator has: `n_units_`, or the number of neighbours' rows,
+    of landmarks, of random features, of support vectors, of leaves or of coefficients; else the sum
+    for the members of an ensemble. A pipeline has the size of its first step of kernel features,
+    or else of its last step.
     """
     if isinstance(estimator, Pipeline):
         features = [
@@ -266,7 +280,9 @@ def n_units(estimator: Any) -> int | None:
 
 
 def _nystroem(n_landmarks: int, gamma: float, random_state: int | None) -> Nystroem:
-    """Return the Nystroem features of the Gaussian kernel at random training rows."""
+    """Return the unfitted Nystroem features of the kernel exp(-gamma d^2) at `n_landmarks` random
+    training rows, or all if there are fewer.
+    """
     return Nystroem(
         kernel="rbf", gamma=gamma, n_components=n_landmarks, random_state=random_state
     )

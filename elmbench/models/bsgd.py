@@ -97,7 +97,9 @@ class BSGDClassifier(StochasticClassifier):
     }
 
     def _new_state(self, n_features: int, n_outputs: int) -> BudgetedState:
-        """Return a state without rows."""
+        """Return a state without support vectors, for rows of `n_features` features and targets of
+        `n_outputs` columns.
+        """
         return BudgetedState(
             n_features,
             n_outputs,
@@ -107,14 +109,16 @@ class BSGDClassifier(StochasticClassifier):
         )
 
     def _outputs(self, X: Rows) -> Array:
-        """Return the outputs sum_s beta_s k(x_s, x), of shape (n_rows, n_outputs)."""
+        """Return the outputs sum_s beta_s k(x_s, x) over the support vectors x_s, for the rows of
+        `X`, of shape (n_rows, n_outputs).
+        """
         return Kernel(gamma=self._state.gamma).product(
             X, self.support_vectors_, self.beta_
         )
 
     @property
     def support_vectors_(self) -> Rows:
-        """The support vectors, of shape (n_units_, n_features)."""
+        """The support vectors, of shape (n_units_, n_features), CSR if the first rows were."""
         vectors = self._state.vectors()
         return sp.csr_matrix(vectors) if self._sparse else vectors
 

@@ -18,7 +18,8 @@ from elmbench.numerics.arrays import Array, Indices
 
 
 def weight_argument(model: Any) -> str | None:
-    """Return the argument of a model's `fit` that takes the weights of rows; None if it takes none.
+    """Return the name of the argument of a model's `fit` that takes the weights of rows; None if it
+    takes none.
 
     It is "sample_weight", for a pipeline after the name of its last step, as in
     "svc__sample_weight".
@@ -35,8 +36,10 @@ def weight_argument(model: Any) -> str | None:
 
 
 def fit_model(model: Any, X: Any, y: Any, weights: NDArray[Any] | None) -> Any:
-    """Fit a model and return it; raise ValueError if there are weights of rows, but the model takes
-    none.
+    """Fit a model in place and return it.
+
+    `weights`: of the rows, of shape (n,); None if all are 1. A ValueError is raised if there are
+    weights, but the model takes none.
     """
     if weights is None:
         return model.fit(X, y)
@@ -78,22 +81,27 @@ class CandidateProblem:
     take: Callable[[Any, Indices], Any] = field(default=operator.getitem, kw_only=True)
 
     def make(self, candidate: dict[str, Any]) -> Any:
-        """Return the unfitted model of a candidate."""
+        """Return a new unfitted model with the parameters `candidate` and the fixed ones."""
         return self.factory(**self.parameters_of(candidate))
 
     def parameters_of(self, candidate: dict[str, Any]) -> dict[str, Any]:
-        """Return all parameters of a candidate."""
+        """Return all parameters of a candidate by name: its own and the fixed ones."""
         return {**self.fixed, **candidate}
 
     def has_path(self, name: str) -> bool:
-        """Return True if the factory has a path of this name, such as "evaluate_grid", and rows
-        have no weights.
+        """Return True if the factory has a path of this name, and rows have no weights, which paths
+        do not take.
+
+        `name`: "evaluate_grid", "decision_grid" or "project_grid".
         """
         return self.weights is None and hasattr(self.factory, name)
 
     def evaluate_by_path(self, name: str) -> Iterator[Evaluated]:
-        """Yield the outputs of every candidate for the test rows of every fold, in any order, by
-        the path of this name: `evaluate_grid`, `decision_grid` or `project_grid`.
+        """Yield an `Evaluated` for every candidate and fold, in any order, by a path of the
+        factory.
+
+        `name`: the path: "evaluate_grid" for predictions, "decision_grid" for decision values, or
+        "project_grid" for projections. An AttributeError is raised if the factory lacks it.
         """
         path = getattr(self.factory, name)
         yield from path(self.X, self.y, self.folds, self.candidates, **self.fixed)
@@ -103,7 +111,7 @@ class CandidateProblem:
         outputs: Callable[[Any, Any], Any] = lambda model, X: model.predict(X),
         done: Container[tuple[int, int]] = (),
     ) -> Iterator[Evaluated]:
-        """Yield the outputs of one fit for each candidate and fold; every path must agree with
+        """Yield an `Evaluated` of one fit for each candidate and fold; every path must agree with
         these.
 
         `outputs` takes a fitted model and the test rows; by default, it predicts. `done` holds
@@ -128,8 +136,10 @@ class CandidateProblem:
     def _fit_once(
         self, i: int, j: int, outputs: Callable[[Any, Any], Any]
     ) -> Evaluated:
-        """Fit candidate `i` to the training rows of fold `j`; return its outputs for the test
-        rows.
+        """Fit candidate number `i` to the training rows of fold number `j`; return its outputs for
+        the test rows.
+
+        `outputs`: the function of a fitted model and the test rows.
         """
         train, test = self.folds[j]
         model = self._fit(self.candidates[i], train)
@@ -145,7 +155,9 @@ class CandidateProblem:
         )
 
     def _fit(self, candidate: dict[str, Any], train: Indices) -> Any:
-        """Return the model of a candidate, fitted to some rows; their copies are freed at the end
+        """Return a new model of a candidate, fitted to some rows with their weights.
+
+        `candidate`: its parameters. `train`: numbers of the rows, whose copies are freed at the end
         of this call.
         """
         weights = self.weights
@@ -159,8 +171,9 @@ class CandidateProblem:
         )
 
     def _report(self, failures: dict[int, Exception]) -> None:
-        """Raise the first of these failures, by candidate, if all candidates fail; otherwise, warn
-        of them.
+        """Raise the first failure if all candidates fail; otherwise, warn of the failures.
+
+        `failures`: {number of a candidate: its error}, not empty.
         """
         number, failure = next(iter(failures.items()))
         if len(failures) == len(self.candidates):

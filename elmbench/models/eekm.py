@@ -27,15 +27,14 @@ the inverse root.
 
 
 def landmark_map(K: Array) -> Array:
-    """Return the map M, (h, r), of features k(x)'M for the kernel matrix K of landmarks and the
-    kernel k(x) with a row.
+    """Return the map M, (h, r), of features k(x)'M for the kernel matrix K, (h, h), of landmarks.
 
-    They are K^(-1/2) k(x) up to a rotation, which changes neither projections nor covariance
-    estimates that shrink towards a multiple of the identity. K is overwritten. It is factored by
-    Cholesky with pivots, to its numerical rank r, which is 0 if its diagonal is not positive. Its
-    eigenvalues are those of a matrix of the size of the rank; they are only computed if one of them
-    may be less than `FLOOR` of the largest entry of the diagonal. (Czarnecki and Tabor, section 3
-    and Algorithm 2.)
+    k(x), of shape (h,), holds the kernel of a row with the landmarks. The features are K^(-1/2)
+    k(x) up to a rotation, which changes neither projections nor covariance estimates that shrink
+    towards a multiple of the identity. K is overwritten. It is factored by Cholesky with pivots, to
+    its numerical rank r, which is 0 if its diagonal is not positive. Its eigenvalues are those of a
+    matrix of the size of the rank; they are only computed if one of them may be less than `FLOOR`
+    of the largest entry of the diagonal. (Czarnecki and Tabor, section 3 and Algorithm 2.)
     """
     n_landmarks = len(K)
     largest = float(K.diagonal().max())
@@ -125,7 +124,11 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
     random_state: int | np.random.RandomState | None = None
 
     def _fit(self, X: Rows, T: Array, weights: Array | None) -> None:
-        """Draw the landmarks and find the discriminant of each class on their features."""
+        """Draw the landmarks and find the discriminant of each output on their features.
+
+        `T`: targets -1/+1, (n, n_outputs), one column for two classes. `weights`: of the rows,
+        (n,), not their roots; rows of weight 0 are no landmarks; None if all are 1.
+        """
         kernel = self._make_kernel()
         eligible = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
         order = check_random_state(self.random_state).permutation(eligible)
@@ -141,7 +144,7 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
             )
 
         def features(rows: NDArray[np.intp]) -> Array:
-            """Return the features of numbered rows."""
+            """Return the features of the training rows with these numbers, (len(rows), rank)."""
             return kernel.matrix(X[rows], landmarks) @ features_of
 
         by_size = discriminants(
@@ -161,7 +164,7 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
         self._set_discriminants(result)
 
     def _projections(self, X: Rows) -> Array:
-        """Return the projections sum_j beta_j k(x, c_j) at the landmarks c_j, of shape (n,
-        n_outputs).
+        """Return the projections sum_j beta_j k(x, c_j) of the rows x of `X` by the landmarks c_j,
+        of shape (n, n_outputs).
         """
         return self._kernel.product(X, self.landmarks_, self.beta_)

@@ -54,17 +54,22 @@ def discriminants(
     """Return the discriminants of all columns of targets -1/+1, in a list by column, for each
     number of leading features.
 
-    `features` returns a new array with the features of numbered rows. `constant_warning` is the
-    message if all features are constant. `dimension` is as in `discriminant`. `weights` belong to
-    the rows. `from_products`: compute more features than there are rows, without weights, from the
-    products of the rows; these discriminants agree within round-off, and their condition is a
-    bound. A class of a single row, and coinciding means, lead to a warning.
+    `features`: returns a new array with the features of the rows with some numbers. `T`: of shape
+    (n, n_columns). `sizes`: these numbers of leading features, the keys of the result.
+    `constant_warning`: the message if all features are constant. `dimension`: the number of
+    features if further ones are zero in all rows; None if there are none. `weights`: of the rows,
+    (n,), not their roots, may be 0; None if all are 1. `from_products`: compute more features than
+    there are rows, without weights, from the products of the rows; these discriminants agree within
+    round-off, and their condition is a bound. A class of a single row, and coinciding means, lead
+    to a warning; a column without rows of one sign has a direction of zero.
     """
     result: dict[int, list[Discriminant]] = {size: [] for size in sizes}
     wide = [size for size in result if from_products and size > len(T)]
 
     def moments_of(side: NDArray[np.intp], sizes_left: list[int]) -> Moments:
-        """Return the moments of numbered rows for some numbers of leading features."""
+        """Return the moments of the rows with the numbers `side` for some numbers of leading
+        features.
+        """
         largest = max(sizes_left)
         return moments(
             lambda rows: features(side[rows])[:, :largest],
@@ -118,10 +123,12 @@ def discriminants(
 def class_odds(
     projections: Array, result: list[Discriminant], log_weights: Array
 ) -> Array:
-    """Return the log-odds of every class, of shape (n, k).
+    """Return the log-odds of every class, of shape (n, k): positive if it is likelier than the
+    rest.
 
-    `projections`, of that shape, have a column for each of the k discriminants in `result`.
-    `log_weights`, of shape (k,), are those of `log_odds`.
+    `projections`: of shape (n, k), a column for each of the k discriminants in `result`.
+    `log_weights`: for each, ln of the prior odds (times the costs) of its class, of shape (k,). Two
+    classes have k = 1, for the second of them.
     """
     columns = []
     for k, gaussians in enumerate(result):
@@ -137,8 +144,8 @@ def class_odds(
 class EntropyClassifier(RowWeightedClassifier):
     """Densities, decisions and probabilities of an extreme entropy machine.
 
-    A subclass fits by `_set_discriminants` and returns beta'phi(x), of shape (n, k), from
-    `_projections(X)`.
+    A subclass finds the discriminants in `_fit`, passes them to `_set_discriminants`, and returns
+    beta'phi(x), of shape (n, n_outputs), from `_projections(X)`.
     """
 
     model_version = 2
@@ -148,7 +155,9 @@ class EntropyClassifier(RowWeightedClassifier):
 
     def _set_discriminants(self, result: list[Discriminant]) -> None:
         """Set `means_`, `variances_`, `condition_` and `thresholds_` from the discriminants of all
-        outputs.
+        outputs, and keep these and the log-weights of the classes for `_outputs`.
+
+        `result`: one discriminant for two classes, else one for each class, in their order.
         """
         log_weights = self._log_weights(self.classes_)
         self._log_priors = log_weights
@@ -172,8 +181,8 @@ class EntropyClassifier(RowWeightedClassifier):
         """Return ln of the prior times the cost of a class over the mean of that product for the
         other classes.
 
-        The result is of shape (n_outputs,): one number for two classes, that of the second;
-        otherwise, one for each class.
+        `classes`: the sorted labels. The result is of shape (n_outputs,): one number for two
+        classes, that of the second, or for a single class, 0; otherwise, one for each class.
         """
         n_classes = len(classes)
         # Section 6: the weight of a class is its prior probability times its cost.
@@ -188,11 +197,16 @@ class EntropyClassifier(RowWeightedClassifier):
         return log_weights[1:] if n_classes == 2 else log_weights
 
     def _outputs(self, X: Array) -> Array:
-        """Return the log-odds of every output, of shape (n, n_outputs)."""
+        """Return the log-odds of every output for the rows of `X`, of shape (n, n_outputs): of the
+        second of two classes, else of each class against the rest.
+        """
         return class_odds(self._projections(X), self._discriminants, self._log_priors)
 
     def _projections(self, X: Array) -> Array:
-        """Return beta'phi(x) for rows and outputs, of shape (n, n_outputs)."""
+        """Return beta'phi(x) for rows and outputs, of shape (n, n_outputs).
+
+        A subclass implements it; here, it raises NotImplementedError.
+        """
         raise NotImplementedError
 
     def project(self, X: ArrayLike) -> Array:
@@ -225,10 +239,10 @@ class EntropyClassifier(RowWeightedClassifier):
 
 def _class_values(name: str, values: Any, classes: NDArray[Any]) -> Array:
     """Return a positive number for each class, of shape (n_classes,), from a mapping by label or a
-    sequence; ones for None.
+    sequence in the order of `classes`; ones for None.
 
-    Raise a ValueError or a TypeError that names the parameter `name` if a class has no number or a
-    number is not positive.
+    `classes`: the sorted labels; a mapping may have further ones. Raise a ValueError or a TypeError
+    that names the parameter `name` if a class has no number or a number is not positive.
     """
     if values is None:
         return np.ones(len(classes))
@@ -320,7 +334,11 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
     }
 
     def _fit(self, X: Rows, T: Array, weights: Array | None) -> None:
-        """Draw the hidden nodes and find the discriminant of each output on them."""
+        """Draw the hidden nodes and find the discriminant of each output on them.
+
+        `T`: targets -1/+1, (n, n_outputs), one column for two classes. `weights`: of the rows,
+        (n,), not their roots, above 0; None if all are 1.
+        """
         self._draw_nodes(X.shape[1])
         (result,) = self._by_size(X, T, [self.n_units_], weights).values()
         self.beta_ = np.column_stack([d.beta for d in result])
@@ -334,8 +352,11 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
         weights: Array | None = None,
         from_products: bool = False,
     ) -> dict[int, list[Discriminant]]:
-        """Return the discriminants for some numbers of leading nodes, by these numbers; see
-        `discriminants`.
+        """Return {number of leading nodes: discriminants of all outputs} for some of these numbers.
+
+        `T`: targets -1/+1, (n, n_outputs). `sizes`: the numbers. `weights`: of the rows, (n,), not
+        their roots; None if all are 1. `from_products`: compute more nodes than rows from products
+        of the rows, which is faster. The nodes must be drawn.
         """
         return discriminants(
             lambda rows: self._hidden(X[rows]),
@@ -347,7 +368,9 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
         )
 
     def _projections(self, X: Rows) -> Array:
-        """Return beta'h(x) for rows and outputs, of shape (n, n_outputs)."""
+        """Return beta'h(x) for the rows x of `X`, h(x) being the outputs of the hidden nodes, of
+        shape (n, n_outputs).
+        """
         return HiddenNodesMixin._outputs(self, X)
 
     project_grid = grid_path(

@@ -51,8 +51,10 @@ class HiddenNodesMixin:
     random_state: int | np.random.RandomState | None = None
 
     def _draw_nodes(self, n_features: int) -> None:
-        """Draw `n_hidden` nodes for so many features, and set `weights_`, `biases_` and
-        `n_units_`.
+        """Draw `n_hidden` nodes for rows of so many features.
+
+        It sets `weights_`, (n_hidden, n_features), `biases_`, (n_hidden,), `n_units_`, and
+        `_layer`, the function of rows, weights and biases that returns the outputs of the nodes.
         """
         random_state = check_random_state(self.random_state)
         self.weights_, self.biases_ = draw_hidden_nodes(
@@ -64,17 +66,23 @@ class HiddenNodesMixin:
         )
 
     def _nodes_key(self) -> tuple[Any, ...]:
-        """Return a key that is equal for models that draw the same nodes, apart from their
-        number.
+        """Return a key that is equal for models with the same nodes, apart from their number, and
+        the same class weights.
+
+        For models with an integer `random_state`, so that equal seeds draw equal nodes.
         """
         return self.activation, self.random_state, weight_key(self)
 
     def _hidden(self, X: Rows) -> Array:
-        """Return the outputs of the hidden nodes, of shape (n, n_hidden)."""
+        """Return the outputs of the hidden nodes, which are drawn before, for the rows of `X`, of
+        shape (n, n_hidden).
+        """
         return np.asarray(self._layer(X, self.weights_, self.biases_))
 
     def _outputs(self, X: Rows) -> Array:
-        """Return h(x)' beta for every row, of shape (n, n_outputs)."""
+        """Return h(x)' beta for every row x of `X`, h(x) being the outputs of the hidden nodes, of
+        shape (n, n_outputs).
+        """
         return np.concatenate(
             [self._hidden(X[rows]) @ self.beta_ for rows in layer_blocks(X.shape[0])]
         )
@@ -95,10 +103,12 @@ class NodesFold(NamedTuple):
         Their numbers of nodes, ascending.
     largest : model
         The candidate with the most nodes; the first ones are the nodes of the others.
-    T, decode
-        As in `CandidateGrid.encode`.
+    T : ndarray of shape (n_train, n_outputs)
+        Targets of the training rows, -1/+1 for classes.
+    decode : callable
+        Returns the values of the grid's method from outputs, of shape (n, n_outputs).
     probes : list of ndarray
-        Outputs of all nodes for blocks of the test rows.
+        Outputs of all nodes for successive blocks of the test rows.
     """
 
     number: int
@@ -123,9 +133,10 @@ class NodesFold(NamedTuple):
 
 
 def node_folds(grid: CandidateGrid) -> Iterator[NodesFold]:
-    """Yield every fold for each group of candidates with the same nodes.
+    """Yield a `NodesFold` for every group of candidates with the same nodes and every fold.
 
-    The nodes are drawn once for a group.
+    The nodes of the largest candidate of a group are drawn once, which changes this model in place;
+    they serve the others.
     """
     for members in grid.group(lambda model: model._nodes_key()):
         models = [model for _, model in members]
@@ -158,7 +169,11 @@ class _ELM(HiddenNodesMixin, PathMixin):
     slope: float = 1.0
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
-        """Draw the hidden nodes and solve for their output weights; `scale` is that of the rows."""
+        """Draw the hidden nodes and solve for their output weights with the ridge 1/C.
+
+        `T`: targets, (n, n_outputs), -1/+1 for classes, not yet scaled. `scale`: roots of the
+        weights of the rows, (n,); None if all are 1.
+        """
         self._draw_nodes(X.shape[1])
         self.beta_, system = output_weights(
             X,
@@ -172,12 +187,16 @@ class _ELM(HiddenNodesMixin, PathMixin):
         self.condition_ = check_condition(self, system, EPS**2)
 
     def _draw_nodes(self, n_features: int) -> None:
-        """Draw the hidden nodes, whose inputs are multiplied by `slope`."""
+        """Draw `n_hidden` nodes, whose inputs are multiplied by `slope`, and set `weights_`,
+        `biases_` and `n_units_`.
+        """
         super()._draw_nodes(n_features)
         self._layer = partial(self._layer, slope=self.slope)
 
     def _nodes_key(self) -> tuple[Any, ...]:
-        """Return the key of the mixin, extended by `slope`."""
+        """Return a key that is equal for models with the same nodes, apart from their number, and
+        the same class weights: activation, seed, class weights and slope.
+        """
         return *super()._nodes_key(), self.slope
 
     @classmethod

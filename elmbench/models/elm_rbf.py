@@ -21,8 +21,9 @@ class _ELMRBF(CentresMixin):
     def _draw(self, X: Rows, eligible: Indices) -> tuple[Rows, Array]:
         """Draw centres and widths independently of the data, node by node (section 4.3).
 
-        Return centres on [-1, 1], of shape (n_hidden, n_features), and factors of `gamma` on [0,
-        1].
+        `X`: only its number of features counts. `eligible`: without effect. Return centres on [-1,
+        1], of shape (n_hidden, n_features), and the factor of `gamma` of each on [0, 1],
+        (n_hidden,).
         """
         random_state = check_random_state(self.random_state)
         nodes = random_state.uniform(size=(self.n_hidden, X.shape[1] + 1))

@@ -19,11 +19,12 @@ parts, or none.
 
 
 class Evaluated(NamedTuple):
-    """The outputs of a path for one candidate on one fold, by their numbers in the lists of the
-    call.
+    """The outputs of a path for one candidate on one fold.
 
     Attributes
     ----------
+    candidate, fold : int
+        Their numbers in the lists of the call.
     outputs : ndarray of shape (n_test, ...)
         Predictions, decision values or projections for the test rows of the fold.
     solvers : mapping of str to int

@@ -46,8 +46,10 @@ class NumberInterval(Interval):
 
     @classmethod
     def in_place_of(cls, constraints: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-        """Return a copy of constraints, lists by parameter, in which these intervals replace
-        scikit-learn's.
+        """Return a copy of constraints in which intervals of this class replace scikit-learn's.
+
+        `constraints`: {name of a parameter: list of its allowed types, intervals and options}, as
+        `_parameter_constraints` of an estimator.
         """
         return {
             name: [
@@ -125,8 +127,10 @@ def estimator(cls: type[_Class]) -> type[_Class]:
 
 
 def check_real(name: str, value: Any) -> float:
-    """Return `value` as a float: a TypeError if it is not a number, a ValueError if it is not
-    positive and finite.
+    """Return a positive finite number as a float.
+
+    A TypeError is raised for anything but a number, also for True and False; a ValueError for zero,
+    a negative number, an infinity or NaN. `name`: of the parameter, for the message.
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise TypeError(
@@ -160,7 +164,8 @@ def encode_classes(y: NDArray[Any], classes: NDArray[Any]) -> Array:
     """Return the targets of labels: -1/+1 in one column, (n, 1), for two classes; else a column for
     each class against the rest, (n, n_classes).
 
-    `classes` are the sorted classes; the second of two is the positive one.
+    `y`: labels, of shape (n,). `classes`: the sorted labels, of shape (n_classes,); +1 stands for
+    the second of two, or for the class of the column. All targets are +1 for a single class.
     """
     if len(classes) <= 2:
         return np.where(y == classes[-1], 1.0, -1.0)[:, np.newaxis]
@@ -168,10 +173,11 @@ def encode_classes(y: NDArray[Any], classes: NDArray[Any]) -> Array:
 
 
 def decode_classes(outputs: Array, classes: NDArray[Any]) -> NDArray[Any]:
-    """Return the labels of real outputs.
+    """Return the labels of real outputs, of shape (n_rows,).
 
-    `outputs`: of shape (n_rows, 1) for two classes, positive for the second one, else of shape
-    (n_rows, n_classes), where the largest one counts.
+    `outputs`: of shape (n_rows, 1) for two classes, above zero for the second one, else of shape
+    (n_rows, n_classes): the class of the largest one, the first of equal ones. `classes`: the
+    labels in the order of the columns. A single class is the label of all rows.
     """
     n_rows = len(outputs)
     n_classes = len(classes)
@@ -188,7 +194,8 @@ def named_gamma(gamma: str, X: Rows, weights: Array | None = None) -> float:
     """Return the number that "scale" or "auto" stands for: 1 / (n_features * variance of all
     entries) or 1 / n_features, as in scikit-learn.
 
-    `weights`, of shape (n,), count in the variance. "scale" is 1 if all entries are equal.
+    `gamma`: one of these two words. `X`: the training rows. `weights`: of the rows in the variance,
+    of shape (n,), not their roots; None if all are 1. "scale" is 1 if all entries are equal.
     """
     n_features = X.shape[1]
     if gamma == "auto":
@@ -212,7 +219,10 @@ def named_gamma(gamma: str, X: Rows, weights: Array | None = None) -> float:
 
 
 def numeric_gamma(model: Any) -> float:
-    """Return `gamma` of a model as a number; a named one is that of the rows of its last fit."""
+    """Return `gamma` of a model as a number.
+
+    For "scale" or "auto", it is the attribute `_gamma`, which `fit` sets from its rows before.
+    """
     return float(model._gamma if isinstance(model.gamma, str) else model.gamma)
 
 
@@ -235,8 +245,9 @@ class FamilyModel(BaseEstimator):
         """Return `X` in double precision, or `X` and `y` if both are given, from scikit-learn's
         `validate_data`.
 
-        With `reset`, `n_features_in_` and the number of a named `gamma` are set; without it, `X`
-        must have as many features as in `fit`. A ValueError is raised for entries above `LARGEST`.
+        `data`: `X`, or `X` and `y`. `options`: further ones of `validate_data`. With `reset`,
+        `n_features_in_` and the number of a named `gamma` (`_gamma`) are set; without it, `X` must
+        have as many features as in `fit`. A ValueError is raised for entries above `LARGEST`.
         """
         formats = getattr(self, "_accept_sparse", True) and "csr"
         result = validate_data(
@@ -253,10 +264,11 @@ _REPORTED = ("C", "gamma", "kernel", "n_hidden", "n_landmarks", "budget")
 
 
 def check_condition(model: Any, system: RidgeSystem, tolerance: float = EPS) -> float:
-    """Return the condition of a system that `_fit` of a model has solved; warn (`LinAlgWarning`) if
-    it is singular.
+    """Return the condition number of a system that `_fit` of a model has solved; warn
+    (`LinAlgWarning`) if it is singular.
 
-    `tolerance` is the share of the largest eigenvalue up to which a ridge is lost.
+    `model`: the estimator, whose parameters the warning names. `tolerance`: the share of the
+    largest eigenvalue up to which a ridge is lost in round-off, so that the system is singular.
     """
     if not system.is_lost(tolerance):
         return system.condition
@@ -282,8 +294,10 @@ class FamilyClassifier(ClassifierMixin, FamilyModel):
 
     @staticmethod
     def _code_targets(y: NDArray[Any]) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
-        """Return the targets of labels, as `encode_classes`, and the function that decodes outputs
-        of shape (n, k) to labels.
+        """Return the targets of labels, and the function that decodes outputs to labels.
+
+        The targets are -1/+1, of shape (n, 1) for two classes, else (n, n_classes). The function
+        takes outputs of the same columns for any rows.
         """
         classes = np.unique(y)
         return encode_classes(y, classes), lambda outputs: decode_classes(
@@ -292,11 +306,11 @@ class FamilyClassifier(ClassifierMixin, FamilyModel):
 
     @staticmethod
     def _each_holds(outputs: Array, errors: Array) -> NDArray[np.bool_]:
-        """Return, for each of p models, True if errors up to errors[i] in the outputs of row i
-        change no label.
+        """Return, for each of p models, True if errors of its outputs change no label of any row.
 
-        Outputs are of shape (n, p * k), the k columns of a model side by side, and errors of shape
-        (n, p), 0 if exact.
+        `outputs`: of shape (n, p * k), the k columns of a model side by side. `errors`: the largest
+        error in the outputs of a row by a model, of shape (n, p); 0 if they are exact, which also
+        accepts ties.
         """
         n, p = errors.shape
         n_columns = outputs.shape[1]
@@ -317,7 +331,9 @@ class FamilyClassifier(ClassifierMixin, FamilyModel):
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model to inputs `X` and labels `y`, forgetting any earlier fit."""
+        """Fit the model to inputs `X`, of shape (n_samples, n_features), and labels `y`, of shape
+        (n_samples,), forgetting any earlier fit.
+        """
         rows, labels = self._validate_rows(X, y)
         check_classification_targets(labels)
         self.classes_ = np.unique(labels)
@@ -334,7 +350,8 @@ class FamilyClassifier(ClassifierMixin, FamilyModel):
         order.
 
         `classes` are all labels that may occur; the first call needs them unless its `y` has all of
-        them. Later calls may repeat them.
+        them. Later calls may repeat them. An earlier `fit` counts as the first call. Other labels
+        raise a ValueError.
         """
         first = not hasattr(self, "classes_")
         rows, labels = self._validate_rows(X, y, reset=first)
@@ -381,8 +398,11 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, FamilyModel):
 
     @staticmethod
     def _code_targets(y: NDArray[Any]) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
-        """Return training values in columns, and the function that gives outputs of shape (n, k)
-        the number of dimensions of `y`.
+        """Return training values in columns, (n, k), and the function that turns outputs into
+        predictions.
+
+        `y`: of shape (n,) or (n, k). The function drops the single column of outputs, (n, 1), if
+        `y` has one dimension, and returns them unchanged otherwise.
         """
         targets = np.asarray(y, dtype=np.float64)
         if targets.ndim == 1:
@@ -394,7 +414,8 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, FamilyModel):
     ) -> tuple[Rows, Array]:
         """Return validated rows, and target values in columns, of shape (n, n_targets).
 
-        With `reset`, the form of the targets is stored for `predict` and later calls.
+        With `reset`, the form of the targets is stored for `predict` and later calls:
+        `_flat_target`, True if `y` has one dimension, and `_n_targets`.
         """
         rows, values = self._validate_rows(
             X, y, reset=reset, multi_output=True, y_numeric=True
@@ -417,7 +438,12 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, FamilyModel):
     @available_if(lambda model: hasattr(model, "_update"))
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from further rows `X` and target values `y`, as for `fit`, in their order."""
+        """Learn from further rows `X`, (n_samples, n_features), in their order, with target values
+        `y`, (n_samples,) or (n_samples, n_targets).
+
+        What earlier calls and `fit` have learnt is kept. A ValueError is raised for another number
+        of targets.
+        """
         first = not hasattr(self, "_n_targets")
         rows, targets = self._rows_and_columns(X, y, reset=first)
         if first:

@@ -28,7 +28,12 @@ class FeaturePipelines(PathFactory):
     model_solver: str | None = "clone and fit"
 
     def outputs(self, method: str, problem: CandidateProblem) -> Iterator[Evaluated]:
-        """Yield the outputs of all candidates; see `PathFactory.outputs`."""
+        """Yield an `Evaluated` for every candidate and fold, fold by fold.
+
+        `method`: "predict" or "decision_function", of a fitted model: its values for the test rows.
+        Each pipeline has two steps. Equal features, and equal models on them, are fitted once for a
+        fold; their fits count in `solvers` of the first candidate with these features.
+        """
         pipelines = [problem.make(candidate) for candidate in problem.candidates]
         for fold, (train, test) in enumerate(problem.folds):
             rows = problem.X[train]
@@ -66,8 +71,9 @@ class FeaturePipelines(PathFactory):
 
 
 def _group_by_features(pipelines: list[Pipeline], n_rows: int) -> list[list[int]]:
-    """Return the numbers of the pipelines, in groups that learn the same features of `n_rows`
-    rows.
+    """Return the positions of pipelines in the list, in groups that learn the same features.
+
+    `pipelines`: each has two steps, features and a model. `n_rows`: of the training rows.
     """
     groups: dict[str, list[int]] = {}
     for number, (features, _) in enumerate(pipelines):
@@ -78,10 +84,10 @@ def _group_by_features(pipelines: list[Pipeline], n_rows: int) -> list[list[int]
 
 
 def _content_key(step: Any, n_rows: int) -> str:
-    """Return the parameters of a step as a text, equal for steps that learn the same of `n_rows`
-    rows.
+    """Return the parameters of a pipeline's step as a text, equal for steps that learn the same
+    from `n_rows` training rows.
 
-    More landmarks than rows count as that many.
+    `Nystroem` with more landmarks than rows has the text of one with as many landmarks as rows.
     """
     params = step.get_params()
     if isinstance(step, Nystroem):

@@ -51,14 +51,16 @@ def kernel_path(grid: CandidateGrid, *, centred: bool) -> Outputs:
     Parameters
     ----------
     grid : CandidateGrid
+        Its models solve a kernel system. Its `solvers` count their uses.
     centred : bool
         True if the models have intercepts.
 
     Yields
     ------
     candidate, fold : int
+        Their numbers in the grid.
     outputs : ndarray
-        In the form of `CandidateGrid.results`.
+        What the method `grid.output` of the fitted model returns for the test rows.
     """
     kernels = {i: model._make_kernel() for i, model in enumerate(grid.models)}
     plain = {i: kernel for i, kernel in kernels.items() if kernel.is_plain(grid.X)}
@@ -104,16 +106,17 @@ class _KernelGroup:
 
     @property
     def members(self) -> list[list[int]]:
-        """For each ridge, the numbers of the candidates."""
+        """The numbers of the candidates, a list for each ridge, in the order of `ridges`."""
         return list(self.by_ridge.values())
 
 
 def _group_candidates(
     grid: CandidateGrid, train: Indices, kernels: Mapping[int, Kernel]
 ) -> list[_KernelGroup]:
-    """Return candidates in groups with the same kernel and the same weights of the rows `train`.
+    """Return candidates in groups with the same kernel and the same weights of the training rows.
 
-    `kernels` holds the kernel of each of these candidates, by its number.
+    `train`: the numbers of these rows. `kernels`: {number of a candidate: its kernel}; other
+    candidates of the grid are left out.
     """
     labels = grid.y[train]
     groups: dict[Any, _KernelGroup] = {}
@@ -139,8 +142,9 @@ def _low_rank_path(
 ) -> Generator[tuple[int, int, NDArray[Any]], None, set[int]]:
     """Yield (candidate, fold, outputs) for the candidates whose kernel has a factor of few columns.
 
-    The generator returns the numbers of these candidates. `kernels` holds the Gaussian kernel of
-    each candidate that may be among them, by its number.
+    The factor may have up to `MAX_SHARE` times as many columns as rows. The generator returns the
+    numbers of these candidates. `kernels`: {number of a candidate: its Gaussian kernel} of those
+    that are tried. `centred`: True if the models have intercepts.
     """
     n_rows = grid.X.shape[0]
     max_rank = int(MAX_SHARE * n_rows)
@@ -164,7 +168,9 @@ def _factor_path(
     """Yield (candidate, fold, outputs) for the candidates in `kernels`, whose kernel matrix is L
     L'.
 
-    `L` has a row for each row of the grid. Ridges within round-off are left to fits.
+    `L`: of shape (n_rows, rank), with a row for each row of the grid. `kernels`: {number of a
+    candidate: its kernel}. `centred`: True if the models have intercepts. Candidates with a ridge
+    within round-off, or with a label that round-off may change, are fitted one by one.
     """
     for fold, (train, test) in enumerate(grid.folds):
         T, decode = grid.encode(train)
@@ -202,6 +208,10 @@ def _factor_outputs(
 ) -> Array:
     """Return M_test (M'S^2 M + r I)^-1 M'S^2 T for all ridges r and the scale S of the rows.
 
+    `M`: rows of the factor for the training rows, (n_train, rank). `M_test`: for the test rows,
+    (n_test, rank). `T`: targets, (n_train, k). `scale`: the diagonal of S, the roots of the rows'
+    weights; None if all are 1. `centred`: True for an intercept. They stay unchanged.
+
     The result is of shape (n_test, p * k), the k columns of the first ridge first. It is K_test S
     (S K S + r I)^-1 S T for K = M M'. With an intercept, the weighted means are subtracted from M
     and T, and that of T is added to the result. One reduction serves all ridges, which are larger
@@ -237,8 +247,9 @@ def _matrix_path(
 ) -> Outputs:
     """Yield (candidate, fold, outputs) for candidates with any kernels and weights.
 
-    `kernels` holds the kernel of each of these candidates, by its number. Candidates with the same
-    matrix are solved together.
+    `kernels`: {number of a candidate: its kernel}; other candidates are left out. `centred`: True
+    if the models have intercepts. Candidates with the same matrix are solved together. Those with a
+    label that round-off may change are fitted one by one.
     """
     if not kernels:
         return
@@ -287,7 +298,8 @@ class _SeparateFold:
         """Return the outputs for the test rows, of shape (n_test, p * k), and bounds of the
         residuals, (p,), for the p ridges of a group.
 
-        A linear kernel is solved in the features if a fit is; its bounds are zero.
+        The k columns of the first ridge come first. A linear kernel is solved in the features if
+        there are few of them, as in a fit; its bounds are zero.
         """
         if solves_in_features(group.kernel, self.X):
             return self._solve_in_features(group)
@@ -296,6 +308,8 @@ class _SeparateFold:
     def _solve_in_features(self, group: _KernelGroup) -> tuple[Array, Array]:
         """Return X_test w + b for the weights w of the features, and zeros for the bounds of the
         residuals.
+
+        The outputs are of shape (n_test, p * k) for the p ridges of the group, the bounds (p,).
         """
         ridges = group.ridges
         n_ridges = len(ridges)
@@ -314,6 +328,9 @@ class _SeparateFold:
     def _solve_matrix(self, group: _KernelGroup) -> tuple[Array, Array]:
         """Return K_test beta + b for the coefficients beta of the training rows, and bounds of the
         residuals.
+
+        The outputs are of shape (n_test, p * k) for the p ridges of the group, the bounds (p,). The
+        kernel matrix of an earlier group is overwritten.
         """
         kernel = group.kernel
         ridges = group.ridges
@@ -344,13 +361,13 @@ class _SeparateFold:
 
     @cached_property
     def _memory(self) -> Array:
-        """Memory for a kernel matrix of the training rows."""
+        """Memory for a kernel matrix of the training rows, in Fortran order, with any content."""
         n = len(self.T)
         return np.empty((n, n), order="F")
 
     @cached_property
     def _distances(self) -> Array:
-        """The squared distances between the training rows, for all `gamma`."""
+        """The squared distances between the training rows, (n_train, n_train), for all `gamma`."""
         return squared_distances(self.X, out=np.empty_like(self._memory))
 
 
@@ -360,14 +377,16 @@ class _SeparateFold:
 def _shared_path(
     grid: CandidateGrid, kernels: Mapping[int, Kernel], centred: bool
 ) -> Outputs:
-    """Yield the outputs of candidates with Gaussian kernels of dense rows without weights.
+    """Yield (candidate, fold, outputs) for candidates with Gaussian kernels of dense rows without
+    weights.
 
-    The kernel of the training rows of all folds is computed once for each `gamma`, see
-    `fold_views`. All `C` of a fold are solved at once, see `fold_solutions`. Values are accepted if
-    their system is solved, and labels if the errors of the outputs do not change them, see
-    `elmbench.numerics.error_bounds`. Shared work takes 8 n^2 bytes for n training rows and at most
-    12 m^2 more for the m rows of the largest fold; the distances of few rows are kept as well, see
-    `kernel_ladder`.
+    `kernels`: {number of a candidate: its kernel}; other candidates are left out. `centred`: True
+    if the models have intercepts. The kernel of the training rows of all folds is computed once for
+    each `gamma`, see `fold_views`. All `C` of a fold are solved at once, see `fold_solutions`.
+    Values are accepted if their system is solved, and labels if the errors of the outputs do not
+    change them, see `elmbench.numerics.error_bounds`. Shared work takes 8 n^2 bytes for n training
+    rows and at most 12 m^2 more for the m rows of the largest fold; the distances of few rows are
+    kept as well, see `kernel_ladder`.
     """
     if not kernels:
         return
@@ -453,6 +472,7 @@ class _FoldProblem:
         """Return the outputs for the test rows, of shape (n_test, p * k), and a mask of the p
         ridges: False if a fit is needed.
 
+        `ridges`: positive, ascending, of shape (p,). The k columns of the first one come first.
         Systems are factored if the errors of an iteration are too large. Fits decide ties.
         """
         n, k = self.fold.T.shape
@@ -476,7 +496,9 @@ class _FoldProblem:
         return outputs, is_accurate
 
     def _solve_directly(self, ridges: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Return what `solve` returns, for some ridges, from factored systems."""
+        """Return the outputs for the test rows, (n_test, p * k), and the mask of ridges without
+        need for a fit, (p,), from factored systems of `ridges`, (p,).
+        """
         grid = self.fold.grid
         system = self._make_system()
         B = system.right_hand_sides
@@ -485,7 +507,10 @@ class _FoldProblem:
         return self._outputs(system, Z, no_errors, ridges)
 
     def _make_system(self) -> KernelSystem:
-        """Copy the kernel matrix of the fold to `K`, and return its system."""
+        """Copy the kernel matrix of the fold to `K`, and return its system.
+
+        Systems overwrite `K` when they are solved, so each solution needs a new copy.
+        """
         self.fold.view.copy(self.shared, self.K)
         return KernelSystem(self.K, self.fold.T, None, centred=self.centred)
 
@@ -495,7 +520,10 @@ class _FoldProblem:
         """Return the outputs, of shape (n_test, p * k), and a mask of the p ridges: True if their
         outputs are accurate enough.
 
-        `Z` and `errors` are those of `fold_solutions`.
+        `Z`: solutions of the system for the ridges, of shape (n_train, columns), those of the first
+        ridge first. `errors`: bounds of the norms of their residuals, (p,): 0 if factored, infinite
+        if not solved. `ridges`: (p,). Accurate means solved and, if the outputs decide labels, that
+        no label may change.
         """
         grid = self.fold.grid
         intercepts, beta = system.coefficients(Z)
@@ -519,7 +547,10 @@ class _FoldProblem:
     ) -> Array:
         """Return bounds of the errors of the outputs, of shape (n_test, p).
 
-        `mass` is that of `solution_bounds`; `Z` and `errors` are those of `fold_solutions`.
+        `mass`: for each test row, the sum of the kernel's sizes with the training rows, with the
+        terms of the centre if there is an intercept, (n_test, 1). `Z`: solutions for the p ridges
+        side by side, with a row for each training row. `errors`: bounds of the norms of their
+        residuals, (p,), 0 if factored. `ridges`: (p,).
         """
         n = len(Z)
         round_off = kernel_round_off(self.fold.grid.X, self.gamma)
@@ -533,8 +564,10 @@ class _FoldProblem:
         return bounds
 
     def _test_product(self, weights: Array) -> Array:
-        """Return the kernel between test and training rows times `weights`, (n_train, m), of shape
-        (n_test, m).
+        """Return the kernel between test and training rows times `weights`.
+
+        `weights`: of shape (n_train, any number of columns). The result is of shape (n_test, as
+        many columns).
         """
         view = self.fold.view
         if view.test is not None:

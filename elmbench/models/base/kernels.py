@@ -26,11 +26,11 @@ class KernelMixin(BaseEstimator):
 
     @property
     def _accept_sparse(self) -> bool:
-        """True if the kernel takes sparse rows."""
+        """True if rows may be a CSR matrix with this kernel; some kernels need dense rows."""
         return takes_sparse_rows(self.kernel)
 
     def _has_kernel(self, *names: str) -> bool:
-        """Return True if the kernel is one of these names."""
+        """Return True if the kernel is given by one of these names; False if it is a callable."""
         return isinstance(self.kernel, str) and self.kernel in names
 
     def __sklearn_tags__(self) -> Tags:
@@ -40,7 +40,10 @@ class KernelMixin(BaseEstimator):
         return tags
 
     def _make_kernel(self) -> Kernel:
-        """Return the kernel with its parameters and the number of a named `gamma`."""
+        """Return the kernel with its parameters.
+
+        A `gamma` of "scale" or "auto" must have its number `_gamma`, which `fit` sets first.
+        """
         return Kernel(
             name=self.kernel,
             gamma=numeric_gamma(self),

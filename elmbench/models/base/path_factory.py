@@ -27,14 +27,15 @@ class PathFactory(ABC):
         self.__signature__ = inspect.signature(make)
 
     def __call__(self, *args: Any, **params: Any) -> Any:
-        """Return an unfitted estimator."""
+        """Return an unfitted estimator with these parameters, which are those of `make`."""
         return self.make(*args, **params)
 
     @abstractmethod
     def outputs(self, method: str, problem: CandidateProblem) -> Iterator[Evaluated]:
-        """Yield the outputs of every candidate on every fold, in any order.
+        """Yield an `Evaluated` for every candidate of the problem on every fold, in any order.
 
-        `method` is that of a fitted estimator, "predict" or "decision_function".
+        `method`: that of a fitted estimator, "predict" or "decision_function", whose values for the
+        test rows are the outputs.
         """
 
     def _evaluate(
@@ -46,8 +47,11 @@ class PathFactory(ABC):
         candidates: list[dict[str, Any]],
         **fixed: Any,
     ) -> Iterator[Evaluated]:
-        """Yield the outputs of a method of every candidate on every fold, see
-        `elmbench.models.protocols.GridPath`.
+        """Yield an `Evaluated` for every candidate on every fold, in any order.
+
+        `method`: "predict" or "decision_function", whose values for the test rows are the outputs.
+        `folds`: pairs of the numbers of training and test rows. `candidates`: the parameters of
+        each, by name. `fixed`: the parameters that all of them share.
         """
         problem = CandidateProblem(
             factory=self.make,

@@ -23,17 +23,28 @@ ROUND_OFF = 1e-10
 
 
 def _drop_single_column(outputs: Array) -> Array:
-    """Return outputs of shape (n, k), or of shape (n,) for a single column."""
+    """Return outputs of shape (n, k) unchanged, but a single column (k = 1) in shape (n,)."""
     return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
 
 @dataclass(frozen=True)
 class CandidateGrid:
-    """A grid of candidates on folds: X, y and folds as in `GridPath.evaluate_grid`, and an unfitted
-    model a candidate.
+    """A grid of candidates of one model, and the folds on which a path evaluates them.
 
-    A path yields what the method `output` of a fitted model returns: "predict", "decision_function"
-    or "project". It counts its solvers in `solvers`.
+    Attributes
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+        Rows; a ValueError is raised for entries whose squares may overflow.
+    y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        Labels or target values.
+    folds : list of (train, test)
+        Numbers of rows.
+    models : list of estimators
+        An unfitted model for each candidate, all of the same class.
+    output : {"predict", "decision_function", "project"}
+        The method of a fitted model whose values for the test rows a path yields.
+    solvers : Counter
+        The uses of each solver, by its name, which a path adds to.
     """
 
     X: Rows
@@ -52,8 +63,11 @@ class CandidateGrid:
         return self.output != "project" and is_classifier(self.models[0])
 
     def encode(self, train: Indices) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
-        """Return the targets of training rows, of shape (n_train, k), and the function that decodes
-        real outputs of shape (n, k) to those of the method `output`.
+        """Return the targets of training rows, (n_train, k), and the function that decodes real
+        outputs of the models, (n, k), to values of the method `output`.
+
+        `train`: the numbers of these rows. Targets of labels are -1/+1. Values are labels or
+        predictions for "predict", else the real outputs, of shape (n,) if k is 1.
         """
         family = type(self.models[0])
         targets = self.y[train]
@@ -63,17 +77,20 @@ class CandidateGrid:
         return T, _drop_single_column
 
     def group(self, key: Callable[[Any], Hashable]) -> list[list[tuple[int, Any]]]:
-        """Return the models in groups with the same key, each as (its number, the model)."""
+        """Return the models in lists with the same key, each model as (its number, the model).
+
+        `key`: the function that returns the key of a model.
+        """
         groups: dict[Hashable, list[tuple[int, Any]]] = {}
         for i, model in enumerate(self.models):
             groups.setdefault(key(model), []).append((i, model))
         return list(groups.values())
 
     def fitted_outputs(self, candidate: int, fold: int) -> NDArray[Any]:
-        """Fit a single candidate to the training rows of a fold; return its outputs for the test
-        rows.
+        """Fit a single candidate to the training rows of a fold; return its values of the method
+        `output` for the test rows.
 
-        Both are given by their numbers. `solvers` counts the fit.
+        `candidate`, `fold`: their numbers in the grid. `solvers` counts the fit under "fit".
         """
         train, test = self.folds[fold]
         fitted = self._fit(candidate, train)
@@ -84,7 +101,8 @@ class CandidateGrid:
     def _fit(self, candidate: int, train: Indices) -> Any:
         """Return a clone of a candidate that is fitted to some rows, without a LinAlgWarning.
 
-        The copies of the rows are freed at the end of this call.
+        `candidate`: its number. `train`: the numbers of the rows, whose copies are freed at the end
+        of this call. `solvers` counts the fit.
         """
         self.solvers["fit"] += 1
         unfitted = clone(self.models[candidate])
@@ -100,11 +118,12 @@ class CandidateGrid:
         bounds: Array | float = np.inf,
         least: Array | float = 0.0,
     ) -> NDArray[np.bool_]:
-        """Return, for each of p models, False if round-off may change a label.
+        """Return, for each of p models, False if round-off may change a label; True for all if the
+        outputs decide no labels.
 
-        `outputs` are of shape (n, p * k), the k columns of a model side by side. `bounds`, of shape
-        (n, p), limit the round-off further than `ROUND_OFF`. `least`, of shape (p,), is what it may
-        be in any case.
+        `outputs`: of shape (n, p * k), the k columns of a model side by side. `n_models`: p. The
+        assumed round-off is `ROUND_OFF` times the largest output of a model. `bounds`: upper bounds
+        that limit it further, (n, p). `least`: what it is at least, in any case, (p,).
         """
         if not self.decides_labels:
             return np.ones(n_models, dtype=bool)
@@ -128,12 +147,13 @@ class CandidateGrid:
         decode: Callable[[Array], NDArray[Any]],
         accepted: NDArray[np.bool_] | None = None,
     ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Yield (candidate, fold, outputs) for every candidate of some groups of equal models.
+        """Yield (candidate, fold, values) for every candidate of p groups of equal models.
 
-        `groups` are lists of numbers of candidates. `outputs` are real ones, of shape (n_test, p *
-        k), the k columns of a group side by side; `decode` is that of `encode`. The first model of
-        a group that is not `accepted` is fitted instead, by default of those whose labels round-off
-        may change.
+        `groups`: lists of numbers of candidates. `fold`: number of the fold. `outputs`: real ones
+        for the test rows, (n_test, p * k), the k columns of a group side by side. `decode`: the
+        function that turns them into the values, from `encode`. `accepted`: of shape (p,); False
+        for a group whose first model is fitted instead. None: False for the groups with a label
+        that round-off may change.
         """
         n_groups = len(groups)
         if accepted is None:
@@ -152,7 +172,9 @@ class CandidateGrid:
 def grid_path(
     output: str, summary: str
 ) -> "classmethod[Any, ..., Iterator[Evaluated]]":
-    """Return the method of a `GridPath` that yields an output of every candidate on every fold.
+    """Return a classmethod that yields an `Evaluated` for every candidate on every fold.
+
+    Its arguments are those of `GridPath.evaluate_grid`; its class has the methods of `PathMixin`.
 
     Parameters
     ----------
@@ -192,10 +214,10 @@ class PathMixin:
     @classmethod
     @abstractmethod
     def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Yield (candidate, fold, outputs) in any order; candidates and folds are given by their
-        numbers.
+        """Yield (candidate, fold, outputs) for every pair, in any order, by their numbers in the
+        grid.
 
-        `outputs` are those of the grid's method `output` for the test rows.
+        `outputs`: what the method `grid.output` of the fitted model returns for the test rows.
         """
 
     @classmethod
@@ -204,6 +226,8 @@ class PathMixin:
     ) -> list[Any]:
         """Return an unfitted model for each candidate; raise the errors of `fit` for parameters out
         of range.
+
+        `candidates`: parameters by name, for each. `fixed`: the parameters that all of them share.
         """
         cls(**fixed)._validate_params()
         # The values of a grid are the same objects in many candidates.
@@ -220,11 +244,11 @@ class PathMixin:
 
     @classmethod
     def _evaluate(cls, grid: CandidateGrid) -> Iterator[Evaluated]:
-        """Yield an `Evaluated` for each output of the path, with the solvers since the previous
-        one.
+        """Yield an `Evaluated` for each output of `_path`, with the uses of solvers since the
+        previous one; `grid.solvers` is emptied.
 
-        For a named `gamma`, the path runs once for each fold, with the number that it stands for
-        there.
+        If a model has a named `gamma`, the path runs once for each fold, with the number that it
+        stands for on the training rows.
         """
         if not any(
             isinstance(getattr(model, "gamma", None), str) for model in grid.models

@@ -53,7 +53,9 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ) -> Self:
         """Fit the classifier to all rows, and the sigmoids to the test parts of the folds.
 
-        `folds`: the training and test rows of each fold; by default, three stratified ones.
+        `sample_weight`: of the rows, (n,); a ValueError is raised if the classifier takes none.
+        `folds`: numbers of the training and test rows of each fold; by default, three stratified
+        and shuffled ones. The classifier sees all rows once more, for its predictions.
         """
         y = np.asarray(y)
         unfitted = clone(self.estimator)
@@ -72,6 +74,9 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ) -> None:
         """Set `sigmoids_`, fitted to decision values of classifiers for rows that these did not
         learn.
+
+        `weights`: of the rows, or None. `folds`: numbers of training and test rows. If every fold
+        lacks a class, the values are those of the final classifier for the rows it has learnt.
         """
         all_rows = []
         all_scores = []
@@ -87,16 +92,16 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.sigmoids_ = fitted_sigmoids(scores, codes, weights)
 
     def predict(self, X: Any) -> Any:
-        """Return the labels that the classifier predicts."""
+        """Return the labels that the classifier predicts; a label may not be the likeliest one."""
         return self.estimator_.predict(X)
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the probability of each class, of shape (n, k)."""
+        """Return the probability of each class, of shape (n, k), in the order of `classes_`."""
         return sigmoid_probabilities(self.sigmoids_, self._scores(self.estimator_, X))
 
     @available_if(lambda self: hasattr(self.estimator, "decision_function"))
     def decision_function(self, X: Any) -> Any:
-        """Return the decision values of the classifier."""
+        """Return the decision values of the classifier, in its own shape, without a sigmoid."""
         return self.estimator_.decision_function(X)
 
     def _fitted_parts(
@@ -105,8 +110,9 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Yield a classifier that is fitted to the training part of each fold, and the test rows of
         the fold.
 
-        Folds whose training part lacks a class are left out. If all do, yield the final classifier
-        and all rows.
+        `weights`: of the rows, or None. `folds`: numbers of training and test rows. Folds whose
+        training part lacks a class are left out. If all do, yield the final classifier and all
+        rows.
         """
         n_parts = 0
         for train, test in folds:
@@ -130,7 +136,8 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Return finite decision values of a fitted model, of shape (n,) for two classes, else (n,
         k).
 
-        A model without decision values has 1 for the predicted class and -1 for the others.
+        NaN becomes 0, an infinity the largest number. A model without decision values has 1 for the
+        predicted class and -1 for the others; for two classes, 1 stands for the second.
         """
         if hasattr(model, "decision_function"):
             decisions = model.decision_function(X)
@@ -145,19 +152,19 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
 
 def _select_rows(X: Any, rows: NDArray[np.intp]) -> Any:
-    """Return some rows of an array, a sparse matrix or a data frame."""
+    """Return the rows with some numbers of an array, a sparse matrix or a data frame."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def fitted_sigmoids(
     scores: Array, true: NDArray[Any], weights: Array | None = None
 ) -> list[Any]:
-    """Return Platt's sigmoids, fitted to rows that were not learnt: one for two classes; for more,
-    one for each class against the rest.
+    """Return Platt's sigmoids, fitted to decision values: a list of one for two classes; for more,
+    of one for each class against the rest.
 
-    `scores` (ndarray of shape (n,) or (n, k)): finite decision values: for the second of two
-    classes, or for each class. `true`, `weights` (ndarray of shape (n,)): class numbers and weights
-    of the rows.
+    `scores` (ndarray of shape (n,) or (n, k)): finite decision values, of rows that the classifier
+    has not learnt: for the second of two classes, or for each class. `true` (ndarray of shape
+    (n,)): class numbers from 0. `weights` (ndarray of shape (n,)): of the rows; None if all are 1.
     """
     columns = enumerate(np.atleast_2d(scores.T), start=1 if scores.ndim == 1 else 0)
     return [
@@ -166,8 +173,11 @@ def fitted_sigmoids(
 
 
 def sigmoid_probabilities(sigmoids: Sequence[Any], scores: Array) -> Array:
-    """Return the probability of each class, of shape (n, k), from decision values; the sigmoids of
-    more than two classes are divided by their sum.
+    """Return the probability of each class, of shape (n, k), from decision values.
+
+    `sigmoids`: from `fitted_sigmoids`: one for two classes, else k. `scores`: of shape (n,) for the
+    second of two classes, else (n, k). The values of several sigmoids are divided by their sum;
+    equal probabilities replace a sum of zero.
     """
     columns = np.atleast_2d(scores.T)
     by_sigmoid = []

@@ -20,7 +20,10 @@ class RidgeModels(PathFactory):
     """A factory of `Ridge` or `RidgeClassifier`, with a path over a grid of ridges."""
 
     def outputs(self, method: str, problem: CandidateProblem) -> Iterator[Evaluated]:
-        """Yield the outputs of all candidates; see `PathFactory.outputs`."""
+        """Yield an `Evaluated` for every candidate and fold, fold by fold.
+
+        `method`: "predict" or "decision_function", of a fitted model: its values for the test rows.
+        """
         models = [problem.make(candidate) for candidate in problem.candidates]
         for fold, (train, test) in enumerate(problem.folds):
             outputs = model_outputs(
@@ -44,8 +47,9 @@ def model_outputs(
 ) -> list[NDArray[Any]]:
     """Fit some models to the same rows; return the outputs of each for the test rows `probes`.
 
-    `method`: "predict" or "decision_function". Ridge models of dense rows share a fit if that is
-    faster; they stay unfitted.
+    `method`: "predict" or "decision_function", whose values are returned. If the models are `Ridge`
+    or `RidgeClassifier` that differ in `alpha` only, and the rows are dense, they share a fit if
+    that is faster, and stay unfitted. Otherwise, each model is fitted in place.
     """
     if _are_ridge_models(models) and not sp.issparse(X):
         targets, decode = _code_targets(models[0], method, y)
@@ -63,7 +67,9 @@ def model_outputs(
 
 
 def _are_ridge_models(models: Sequence[Any]) -> bool:
-    """Return True for models of the same class, whose parameters differ in the ridge alone."""
+    """Return True if the models are all `Ridge`, or all `RidgeClassifier`, and have the default of
+    every parameter but `alpha`.
+    """
     family = type(models[0])
     if family not in (Ridge, RidgeClassifier):
         return False
@@ -78,8 +84,11 @@ def _are_ridge_models(models: Sequence[Any]) -> bool:
 def _code_targets(
     model: Any, method: str, y: NDArray[Any]
 ) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
-    """Return targets in columns, and the function that decodes outputs of their shape as `method`
-    returns them.
+    """Return targets in columns, (n, k), and the function that decodes outputs, (n, k), to the
+    values of `method`.
+
+    `model`: `Ridge` or `RidgeClassifier`. `method`: "predict" or "decision_function". `y`: target
+    values, or labels, which become -1/+1 with one column for two classes, else one for each.
     """
     if isinstance(model, Ridge):
         columns = y.reshape(len(y), -1)
@@ -90,7 +99,10 @@ def _code_targets(
     classes = binarizer.classes_
 
     def decode(outputs: Array) -> NDArray[Any]:
-        """Return decision values or labels, as `method`, of outputs of shape (n, k)."""
+        """Return decision values or labels, as `method` says, for outputs of shape (n, k).
+
+        Two classes have k = 1, and their values are of shape (n,).
+        """
         has_one_column = outputs.shape[1] == 1
         decisions = outputs[:, 0] if has_one_column else outputs
         if method == "decision_function":
@@ -103,14 +115,15 @@ def _code_targets(
 
 
 def _first_column(outputs: Array) -> Array:
-    """Return the outputs for a single target."""
+    """Return the first column of outputs of shape (n, 1), of shape (n,)."""
     return outputs[:, 0]
 
 
 def _sharing_pays(X: Array, n_models: int, n_targets: int) -> bool:
-    """Return True if a shared fit takes fewer operations than separate ones.
+    """Return True if a shared fit of ridge models takes no more operations than separate ones.
 
-    It computes the products of the rows once, but a factor for each target of each model.
+    `X`: the training rows, of which only the shape counts. A shared fit
+    computes the products of the rows once, but a factor for each target of each model.
     """
     n, d = X.shape
     smaller = min(n, d)
@@ -126,6 +139,9 @@ def _ridge_outputs(
 ) -> list[Array]:
     """Return the outputs of each of some ridge models, of shape (n_probes, n_targets), from one
     shared fit.
+
+    `models`: unfitted, of which only `alpha` is read. `targets`: of shape (n, n_targets). `probes`:
+    the test rows.
     """
     n_models = len(models)
     n_targets = targets.shape[1]

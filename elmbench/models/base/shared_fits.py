@@ -32,7 +32,11 @@ class SharedFits(PathFactory):
         self.content = content
 
     def outputs(self, method: str, problem: CandidateProblem) -> Iterator[Evaluated]:
-        """Yield the outputs of all candidates; see `PathFactory.outputs`."""
+        """Yield an `Evaluated` for every candidate and fold, fold by fold.
+
+        `method`: "predict" or "decision_function", of a fitted model: its values for the test rows.
+        The first of equal candidates of a fold is fitted; `solvers` of the others are empty.
+        """
         for fold, (train, test) in enumerate(problem.folds):
             outputs: dict[Hashable, NDArray[Any]] = {}
             for number, candidate in enumerate(problem.candidates):
@@ -53,7 +57,9 @@ class SharedFits(PathFactory):
                 )
 
     def _all_parameters(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return all parameters of the factory, with the defaults of those that are not given."""
+        """Return the parameters of the factory by name: the given ones and the defaults of the
+        others. A TypeError is raised for an unknown name.
+        """
         bound = self.__signature__.bind(**params)
         bound.apply_defaults()
         return bound.arguments

@@ -93,42 +93,54 @@ class ScorerParts(NamedTuple):
 
 
 def scorer_parts(scorer: Any) -> ScorerParts:
-    """Return the parts of a scorer, which scores many predictions without fitting a model."""
+    """Return the metric, the sign and the options of a scorer, to score predictions without a
+    model.
+    """
     return ScorerParts(
         function=scorer._score_func, sign=scorer._sign, options=scorer._kwargs
     )
 
 
 def scorers_by_name(scorer: Any) -> Any:
-    """Return the dict of scorers by name if a scorer holds several, or else the scorer itself."""
+    """Return {name: scorer} for a scorer of several metrics, or else the scorer itself."""
     return getattr(scorer, "_scorers", scorer)
 
 
 def is_score_method(scorer: Any) -> bool:
-    """Return True for the scorer that calls the method `score` of the model."""
+    """Return True for scikit-learn's scorer that only calls the method `score` of a model, as in a
+    search without `scoring`.
+    """
     return type(scorer).__name__ == "_PassthroughScorer"
 
 
 def response_methods(scorer: Any) -> tuple[str, ...]:
-    """Return the methods of a model that a scorer tries in turn, or none if they are unknown."""
+    """Return the names of the methods of a model that a scorer tries in turn, such as ("predict",);
+    () if they are unknown.
+    """
     methods = getattr(scorer, "_response_method", None) or ()
     return (methods,) if isinstance(methods, str) else tuple(methods)
 
 
 def positive_label(scorer: Any) -> Any:
-    """Return the label that a scorer takes as positive, or None by default."""
+    """Return the label that a scorer takes as positive; None if it is not set, so that the last of
+    the sorted labels counts.
+    """
     return scorer._get_pos_label()
 
 
 def score_predictions(model: Any, X: Any, y: Any, scorer: Any, error_score: Any) -> Any:
-    """Return the score of a model, with the warnings and the value for errors of `GridSearchCV`."""
+    """Return the score of a fitted model for rows `X` and targets `y`, as in `GridSearchCV`.
+
+    The score is a number, or {name: number} for a scorer of several. `error_score`: the number if
+    the scorer fails, with a warning; "raise" raises the error.
+    """
     from sklearn.model_selection._validation import _score
 
     return _score(model, X, y, scorer, score_params=None, error_score=error_score)
 
 
 def callbacks_of_fit(search: Any) -> AbstractContextManager[Any]:
-    """Return the context of a fit that calls the callbacks of a search."""
+    """Return the context manager in which a fit of a search calls its callbacks."""
     from sklearn.callback._callback_support import callback_management_context
 
     context: AbstractContextManager[Any] = callback_management_context(search)
@@ -136,12 +148,15 @@ def callbacks_of_fit(search: Any) -> AbstractContextManager[Any]:
 
 
 def has_callbacks(search: Any) -> bool:
-    """Return True if a search has callbacks; without them, no task is recorded."""
+    """Return True if callbacks of scikit-learn are set on a search."""
     return bool(getattr(search, "_skl_callbacks", ()))
 
 
 def new_sigmoid() -> Any:
-    """Return an unfitted sigmoid of Platt; the public class calibrates only whole models."""
+    """Return an unfitted sigmoid of Platt: `fit(scores, is_positive, weights)`, `predict(scores)`.
+
+    scikit-learn's public class calibrates only whole models.
+    """
     from sklearn.calibration import _SigmoidCalibration
 
     return _SigmoidCalibration()

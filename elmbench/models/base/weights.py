@@ -27,7 +27,9 @@ from elmbench.numerics.arrays import Array, Rows
 
 
 def weight_key(model: Any) -> Hashable:
-    """Return a key of the class weights of a model: None without, "balanced", or a tuple for a
+    """Return a hashable key of the parameter `class_weight` of a model.
+
+    It is None if the parameter is None or missing, "balanced", or a sorted tuple of texts for a
     dictionary.
     """
     weight = getattr(model, "class_weight", None)
@@ -41,11 +43,11 @@ def weight_key(model: Any) -> Hashable:
 def _select_weighted(
     model: FamilyModel, X: Rows, y: NDArray[Any], sample_weight: ArrayLike | None
 ) -> tuple[Rows, NDArray[Any], Array | None]:
-    """Return the rows with a weight above zero, their `y` and their weights, which are None if none
-    are given.
+    """Return the rows with a weight above zero, their `y` and their weights.
 
-    A kernel matrix keeps all of its rows. A named `gamma` of the model is set from the weighted
-    rows.
+    The weights are None if `sample_weight` is None, which keeps all rows. Rows of a precomputed
+    kernel matrix are kept even with weight zero. The number of a named `gamma`, `model._gamma`, is
+    set from the weighted rows. A ValueError is raised for a negative weight.
     """
     if sample_weight is None:
         return X, y, None
@@ -88,8 +90,10 @@ class RowWeightedClassifier(FamilyClassifier):
     def _scale(
         self, labels: NDArray[Any], weights: Array | None = None
     ) -> Array | None:
-        """Return what `_fit` takes as its third argument: here, the weights of rows themselves, or
-        None.
+        """Return the third argument of `_fit`: here, the weights of rows themselves, not their
+        roots; None if all are 1.
+
+        `labels`: of the rows, (n,), which have no effect here.
         """
         return weights
 
@@ -116,6 +120,9 @@ class WeightedClassifier(RowWeightedClassifier):
     ) -> Array | None:
         """Return the square roots of the weights of rows times those of their classes, of shape
         (n,); None if there are neither.
+
+        `labels`: of the rows, (n,). `weights`: of the rows, (n,), not their roots; None if all are
+        1.
         """
         if self.class_weight is None:
             return None if weights is None else np.sqrt(weights)
@@ -123,10 +130,12 @@ class WeightedClassifier(RowWeightedClassifier):
         return np.asarray(np.sqrt(by_class if weights is None else by_class * weights))
 
     def _class_weights(self, labels: NDArray[Any], weights: Array | None) -> Array:
-        """Return the weight of each row's class, of shape (n,).
+        """Return the weight of each row's class, of shape (n,), without the row's own weight.
 
-        `weights`, those of the rows, count in the sizes of classes. A ValueError is raised if a
-        dictionary lacks one of the classes and names a label that no row has.
+        Only for a `class_weight` that is a dictionary, with 1 for a missing class, or "balanced".
+        `labels`: of the rows, (n,). `weights`: of the rows in the sizes of classes for "balanced";
+        None if all are 1. A class whose rows all weigh nothing has 0 then. A ValueError is raised
+        if a dictionary lacks one of the classes and names a label that no row has.
         """
         classes, positions = np.unique(labels, return_inverse=True)
         if isinstance(self.class_weight, Mapping):
@@ -151,8 +160,11 @@ class WeightedClassifier(RowWeightedClassifier):
 
     @staticmethod
     def _balanced_weights(sizes: Array) -> Array:
-        """Return the "balanced" weights of classes: the same sum for each class, and 1 for a row on
-        average.
+        """Return the "balanced" weights of classes, of shape (n_classes,): the same sum over the
+        rows of each class, and 1 for a row on average.
+
+        `sizes`: the rows of each class, or the sums of their weights; the weight of an empty class
+        is infinite.
         """
         return sizes.sum() / ((sizes > 0).sum() * sizes)
 
@@ -177,4 +189,6 @@ class WeightedRegressor(FamilyRegressor):
         return self
 
     def _scale(self, values: NDArray[Any], weights: Array | None = None) -> None:
-        """Return None: in a search, which calls this, no row of a regression has a weight."""
+        """Return None: rows of a regression have no weights in the path of a search, which calls
+        this. `fit` does not, so weights have an effect there.
+        """
