@@ -213,7 +213,7 @@ def test_columns_are_counted_before_they_are_examined(
     path = tmp_path / "x.csv"
     path.write_text("1," * MOST_COLUMNS + "\n")
     monkeypatch.setattr(
-        text_files, "_names_of", lambda *_: pytest.fail("it is too late")
+        text_files, "column_names", lambda *_: pytest.fail("it is too late")
     )
     with pytest.raises(ElmbenchError, match="has 100,001 columns"):
         describe(UserData(str(path)))

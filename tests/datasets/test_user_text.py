@@ -508,7 +508,7 @@ def test_a_long_file_is_split_once_and_each_column_of_words_is_coded_once(
         return factorize(values, **options)
 
     monkeypatch.setattr(pd, "factorize", count)
-    monkeypatch.setattr("elmbench.datasets.user_files.text_files._row_widths", None)
+    monkeypatch.setattr("elmbench.datasets.user_files.field_counts._row_widths", None)
     table = read_user_file(FileSource(kind="file", path=str(path), target="class"))
     assert coded.count(n_rows) == 2  # the words and the target
     assert table.column("kind").tolist() == words

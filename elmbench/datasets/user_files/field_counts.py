@@ -1,0 +1,113 @@
+"""The number of fields in each row of a text table: all rows must have the same."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elmbench.datasets.user_files.separators import SEPARATORS
+from elmbench.errors import ElmbenchError, amount
+
+#: Number of bytes of a text that are searched at a time for separators.
+_BLOCK = 2**18
+
+
+def check_field_counts(
+    text: str, separator: str, path: Path, *, width: int, is_detected: bool
+) -> None:
+    """Raise ElmbenchError unless all rows below line 1 have the same number of fields: pandas
+    completes short rows silently.
+
+    `width`: the number of fields in line 1.
+    """
+    widths = _row_widths(text, separator)
+    next(widths)
+    for start, end, n_fields in widths:
+        if n_fields == width:
+            continue
+        lines = f"line {start}"
+        if end != start:
+            lines = f"lines {start} to {end}, which a quotation mark joins"
+        is_wider = n_fields > width
+        is_preamble = is_wider and all(later == n_fields for _, _, later in widths)
+        next_step = (
+            "remove the lines above the header" if is_preamble else "correct the file"
+        )
+        if is_detected:
+            next_step += ", or name its separator by --sep"
+        title = SEPARATORS.get(separator, repr(separator))
+        raise ElmbenchError(
+            f"{path}: found {amount(n_fields, 'field')} in {lines}",
+            expected=f"{amount(width, 'field')} separated by {title}, as in line 1",
+            next_step=next_step,
+        )
+
+
+def have_field_count(content: bytes, separator: str, width: int) -> bool:
+    """Return True if all lines of a text have `width` fields; a blank line has one. False if a
+    faster look than at each row cannot show it: with quotation marks, or separators that are spaces
+    or no ASCII.
+    """
+    mark = separator.encode()
+    if len(mark) != 1 or mark == b" " or b'"' in content:
+        return False
+    return all(
+        bool((_n_marks(lines, mark) == width - 1).all())
+        for lines in _blocks_of_lines(content)
+    )
+
+
+def _blocks_of_lines(content: bytes) -> Iterator[NDArray[np.uint8]]:
+    """Yield the bytes of a text in blocks of whole lines, which fit into the cache of a
+    processor.
+    """
+    start = 0
+    while start < len(content):
+        end = content.find(b"\n", start + _BLOCK) + 1 or len(content)
+        yield np.frombuffer(content, np.uint8, count=end - start, offset=start)
+        start = end
+
+
+def _n_marks(lines: NDArray[np.uint8], mark: bytes) -> NDArray[np.uint32]:
+    """Return the number of marks of one byte in each of some lines."""
+    ends = np.flatnonzero(lines == ord("\n"))
+    after_ends = np.append(0, ends + 1)
+    has_line = after_ends < len(lines)
+    starts = after_ends[has_line]
+    is_mark = lines == ord(mark)
+    marks = is_mark.view(np.uint8)
+    counts: NDArray[np.uint32] = np.add.reduceat(marks, starts, dtype=np.uint32)
+    return counts
+
+
+def _has_plain_fields(text: str, separator: str) -> bool:
+    """Return True if every separator in a text ends a field: there are no quotation marks, and the
+    separator is not a space.
+    """
+    return '"' not in text and separator != " "
+
+
+def _row_widths(text: str, separator: str) -> Iterator[tuple[int, int, int]]:
+    """Yield the first line, the last line and the number of fields of each row that is not
+    blank.
+    """
+    if _has_plain_fields(text, separator):
+        lines = enumerate(text.split("\n"), start=1)
+        yield from (
+            (number, number, line.count(separator) + 1)
+            for number, line in lines
+            if line
+        )
+        return
+    reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
+    end = 0
+    for row in reader:
+        start = end + 1
+        end = reader.line_num
+        if row:
+            yield start, end, len(row)

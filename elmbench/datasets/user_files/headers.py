@@ -1,0 +1,158 @@
+"""The header of a text table: its detection, and the names of columns and of rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from elmbench.datasets.table import few, unused_name
+from elmbench.datasets.user_files.missing_words import MISSING
+from elmbench.datasets.user_files.number_text import looks_numeric
+from elmbench.errors import ElmbenchError
+
+#: Number of fields of the first rows from which the header of wide rows is detected.
+_SAMPLE_FIELDS = 100_000
+#: The most names of columns that a note shows.
+SHOWN_NAMES = 5
+
+
+def complete_header(rows: list[list[str]]) -> tuple[list[list[str]], bool]:
+    """Return rows whose header has a field for each column, and True if the first column holds row
+    names.
+
+    R leaves out the name of the column of row names; other programs end all rows but the header
+    with a separator. Rows of one length are returned as they are, with False.
+    """
+    header, *data = rows
+    n_columns = len(header) + 1
+    widths = {len(row) for row in data}
+    if widths != {n_columns}:
+        return rows, False
+    ends_with_separator = all(row[-1].strip() in MISSING for row in data)
+    if ends_with_separator:
+        completed = [*header, ""]
+        return [completed, *data], False
+    first_column = [row[0] for row in data]
+    if not _are_row_names(first_column) or _is_title(header, data):
+        return rows, False
+    completed = ["", *header]
+    return [completed, *data], True
+
+
+def _are_row_names(words: list[str]) -> bool:
+    """Return True if words may name rows: they are distinct, and each is a whole number or no
+    number at all.
+    """
+    are_distinct = len(set(words)) == len(words)
+    return are_distinct and all(
+        word.isdigit() or not looks_numeric(word) for word in words
+    )
+
+
+def _is_title(first: list[str], others: list[list[str]]) -> bool:
+    """Return True if `first`, a row of one field less than the `others`, is a title above the
+    header: it has one field, or the others have a header.
+    """
+    if len(first) == 1:
+        return True
+    return len(others) > 1 and _has_header(others)
+
+
+def column_names(
+    sample: list[list[str]], path: Path, header: bool | None
+) -> tuple[list[str], bool]:
+    """Return the names of the columns, and True if they are in the first row; else they are x0, x1,
+    ... A column without a name in the header becomes `column N`.
+
+    `header`: None to detect it.
+    """
+    words = [word.strip() for word in sample[0]]
+    if header is None:
+        n_rows = max(20, _SAMPLE_FIELDS // len(words))
+        header = _has_header(sample[:n_rows])
+        if header:
+            _check_header(words, path)
+    if not header:
+        return [f"x{position}" for position in range(len(words))], False
+    names = [
+        name or unused_name(f"column {position}", words)
+        for position, name in enumerate(words, start=1)
+    ]
+    return names, True
+
+
+def _check_header(words: list[str], path: Path) -> None:
+    """Raise ElmbenchError if fewer than half of the columns have a name in a detected header, as in
+    a title of a workbook.
+    """
+    named = [word for word in words if word]
+    if 2 * len(named) >= len(words):
+        return
+    title = few(named, SHOWN_NAMES)
+    raise ElmbenchError(
+        f"{path}: line 1 names {len(named)} of {len(words)} columns ({title})",
+        expected="a header",
+        next_step="remove the lines above the header, or give --header if line 1 is the header",
+    )
+
+
+def remark_on_header(names: list[str], header: bool) -> str:
+    """Return a note on the detected header, and on the option that corrects it."""
+    if header:
+        listing = few(names, SHOWN_NAMES)
+        correction = "--no-header, or header: false in datasets.yaml, if it is data"
+        return f"line 1 is taken for the header ({correction}): {listing}"
+    last = len(names) - 1
+    correction = "--header, or header: true in datasets.yaml, if it holds names"
+    return f"line 1 is taken for data ({correction}): the columns are x0 to x{last}"
+
+
+def spare_columns(
+    header: list[str], names: list[str], rows: list[list[str]]
+) -> list[str]:
+    """Return the last columns that are nearly empty and have no name, such as trailing separators
+    and stray cells make.
+
+    Without a header, only columns without any value are spare.
+    """
+    n_rows = len(rows)
+    if not n_rows:
+        return []
+    most_present = n_rows / 2 if header else 0
+    spare: list[str] = []
+    for position in reversed(range(1, len(names))):
+        is_named = bool(header and header[position].strip())
+        is_present = [row[position].strip() not in MISSING for row in rows]
+        if is_named or sum(is_present) > most_present:
+            break
+        spare.insert(0, names[position])
+    return spare
+
+
+def _has_header(rows: list[list[str]]) -> bool:
+    """Return True if the first row holds names, because they differ in kind from the values below
+    them.
+
+    If all columns are words, it does unless a name recurs below. If numbers stand above all columns
+    of numbers, other columns must hold categories, or the numbers must be 0, 1, ...
+    """
+    numbers = []
+    has_repeated_name = False
+    has_categories = False
+    for name, *others in zip(*rows, strict=False):
+        texts = [word for word in others if word not in MISSING]
+        if not name and not texts:
+            continue
+        n_numbers = sum(map(looks_numeric, texts))
+        if 2 * n_numbers > len(texts):
+            if name and not looks_numeric(name) and name not in MISSING:
+                return True
+            numbers.append(name)
+        else:
+            has_repeated_name |= name in texts
+            has_categories |= len(set(texts)) <= len(texts) / 2
+    if has_repeated_name or not numbers:
+        return not has_repeated_name
+    # All columns of numbers begin with a number. Names may be numbers as well, such as positions or
+    # wavelengths.
+    positions = [str(position) for position in range(len(numbers))]
+    return has_categories or numbers == positions

@@ -1,0 +1,87 @@
+"""The separator of a text table, which is detected unless it is given."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from elmbench.datasets.user_files.headers import complete_header
+from elmbench.datasets.user_files.number_text import looks_numeric
+from elmbench.errors import ElmbenchError
+
+#: Separators in the order of trial: a comma may also be a decimal mark.
+SEPARATORS = {
+    "\t": "tabs",
+    ";": "semicolons",
+    "|": "bars",
+    ",": "commas",
+    " ": "spaces",
+}
+#: Number of rows from which the separator and the header are detected.
+SAMPLE_ROWS = 1000
+#: Number of these rows, and of fields of each, whose numbers decide between separators.
+_FEW_ROWS = 100
+_FEW_FIELDS = 100
+
+
+def rows_of_fields(text: str, separator: str) -> Iterator[list[str]]:
+    """Yield the fields of each row that is not blank."""
+    # Not text.splitlines(): a copy of the text takes longer than the first rows.
+    lines = (match[0] for match in re.finditer(".*\n?", text))
+    return filter(None, csv.reader(lines, delimiter=separator, skipinitialspace=True))
+
+
+def separator_of(text: str, separator: str) -> tuple[str, str]:
+    """Return the separator, detected unless `separator` gives it, and the text without a first line
+    `sep=;` that some programs write. Raises ElmbenchError if it has several characters.
+    """
+    first = _first_line(text)
+    if len(first.strip()) == len("sep=;") and first.startswith("sep="):
+        separator = separator or first[4]
+        text = text[len(first) + 1 :]
+    separator = {"\\t": "\t", "tab": "\t", "space": " "}.get(separator, separator)
+    if len(separator) > 1:
+        problem = f"the separator {separator!r} has {len(separator)} characters"
+        next_step = "correct --sep"
+        raise ElmbenchError(
+            problem, expected="one character, or tab or space", next_step=next_step
+        )
+    return separator or _detect_separator(text), text
+
+
+def _detect_separator(text: str) -> str:
+    """Return the separator that splits all rows of a sample into equally many fields, most of them
+    numbers. If there is none, return the most frequent one in the first line.
+    """
+    n_numbers: dict[str, int] = {}
+    for separator in SEPARATORS:
+        try:
+            rows = list(islice(rows_of_fields(text, separator), SAMPLE_ROWS))
+        except csv.Error:  # a line of a wide table is too long for one field
+            continue
+        if _are_table(rows):
+            fields = [field for row in rows[1:_FEW_ROWS] for field in row[:_FEW_FIELDS]]
+            n_numbers[separator] = sum(map(looks_numeric, fields))
+    if n_numbers:
+        return max(n_numbers, key=lambda separator: n_numbers[separator])
+    return max(",\t;|", key=_first_line(text).count)
+
+
+def _first_line(text: str) -> str:
+    """Return the first line of a text, of which no copy is made, without its end."""
+    end = text.find("\n")
+    return text if end < 0 else text[:end]
+
+
+def _are_table(rows: list[list[str]]) -> bool:
+    """Return True if rows have equally many fields, two or more, once their header is complete."""
+    widths = {len(row) for row in rows}
+    has_two_widths = len(widths) == 2
+    if has_two_widths and len(rows) > 2:
+        # The header may lack the name of the column of row names.
+        completed, _ = complete_header(rows)
+        widths = {len(row) for row in completed}
+    has_one_width = len(widths) == 1
+    return has_one_width and widths != {1}
