@@ -56,7 +56,7 @@ def replace_file(path: Path) -> Iterator[Path]:
     partial = partial_path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        sweep(path.parent)
+        delete_abandoned(path.parent)
         try:
             yield partial
             with open(
@@ -181,12 +181,12 @@ def cannot_read(path: Path, error: OSError) -> ElmbenchError:
 
 def partial_path(path: Path) -> Path:
     """Return a new path for an unfinished file or folder beside `path`; its name has that of this
-    process, so that `sweep` can delete it later.
+    process, so that `delete_abandoned` can delete it later.
     """
     return path.with_name(f".{path.name}.{process_name()}.{secrets.token_hex(4)}.part")
 
 
-def sweep(folder: Path) -> None:
+def delete_abandoned(folder: Path) -> None:
     """Delete the unfinished files and folders in a folder (see `partial_path`) whose processes have
     ended.
 

@@ -22,13 +22,13 @@ from elmbench.files import (
     WriteError,
     check_outputs,
     counting_order,
+    delete_abandoned,
     expand_home,
     lock_file,
     partial_path,
     read_json,
     real_path,
     replace_file,
-    sweep,
     write_atomically,
 )
 from elmbench.registry.plugins import load_plugin
@@ -153,7 +153,7 @@ def test_an_unfinished_folder_of_a_killed_process_is_deleted(tmp_path: Path) -> 
     (tmp_path / name).unlink()
     (tmp_path / name).mkdir()
     (tmp_path / name / "half").write_text("half")
-    sweep(tmp_path)
+    delete_abandoned(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -169,8 +169,8 @@ def test_files_of_running_writers_and_of_others_stay(tmp_path: Path) -> None:
         (tmp_path / name).write_text("of another program")
     with replace_file(tmp_path / "x") as partial:
         partial.write_text("half")
-        sweep(tmp_path)
-        sweep(tmp_path / "missing")
+        delete_abandoned(tmp_path)
+        delete_abandoned(tmp_path / "missing")
         assert sorted(os.listdir(tmp_path)) == sorted([*others, partial.name])
     assert sorted(os.listdir(tmp_path)) == sorted([*others, "x"])
 
@@ -180,11 +180,11 @@ def test_a_new_process_with_the_number_of_a_killed_one_does_not_keep_its_file(
 ) -> None:
     path = partial_path(tmp_path / "x")
     path.write_text("half")
-    sweep(tmp_path)
+    delete_abandoned(tmp_path)
     assert path.exists()
     before_the_start = psutil.Process().create_time() - 3600
     os.utime(path, (before_the_start, before_the_start))
-    sweep(tmp_path)
+    delete_abandoned(tmp_path)
     assert not path.exists()
 
 
@@ -197,7 +197,7 @@ def test_an_unfinished_file_of_another_machine_is_deleted_after_a_day(
     for path, age in ((old, 90_000), (new, 80_000)):
         path.write_bytes(b"half")
         os.utime(path, (time.time() - age,) * 2)
-    sweep(tmp_path)
+    delete_abandoned(tmp_path)
     assert list(tmp_path.iterdir()) == [new]
 
 

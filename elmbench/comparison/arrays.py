@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from elmbench.datasets.table import to_frame, unused_name
 from elmbench.datasets.user_data import write_arrays
 from elmbench.errors import ElmbenchError, unknown_name
-from elmbench.files import sweep
+from elmbench.files import delete_abandoned
 
 #: The bits of the integers in a file, without the sign.
 _INTEGER_BITS = 63
@@ -76,7 +76,7 @@ class ComparisonArrays:
         """
         folder = data_folder / self._digest()
         for earlier_folder in data_folder.glob("*"):
-            sweep(earlier_folder)
+            delete_abandoned(earlier_folder)
         columns = self._unused_columns()
         by_column = {
             columns[argument]: values for argument, values in self.by_row.items()

@@ -18,7 +18,7 @@ from elmbench.evaluation.splits import (
     order_rows,
     outer_parts,
     part_sizes,
-    stratified_rows,
+    sample_rows,
 )
 from elmbench.lazy import LazyModule
 from elmbench.specs.datasets import DatasetSpec
@@ -209,7 +209,7 @@ def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
     data = load_from_spec(dataset.spec, data_dir, dataset.run)
     if dataset.rows is None or dataset.rows >= len(data.y):
         return data
-    numbers = stratified_rows(
+    numbers = sample_rows(
         data.y, dataset.rows, data.classes is not None, "subsample", data.name
     )
     return _take_rows(data, numbers)
@@ -444,7 +444,7 @@ def _learnt_rows(
     train, test = _whole_rows(outer_fold, data_dir)
     # The labels stratify the sample.
     y = load_rows(outer_fold.dataset, data_dir).y[train]
-    learnt = stratified_rows(
+    learnt = sample_rows(
         y,
         min(outer_fold.train_rows, len(train)),
         outer_fold.task == "classification",

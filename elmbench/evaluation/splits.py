@@ -461,9 +461,7 @@ def rare_class_remark(spec: DatasetSpec, split: Split) -> str:
     )
 
 
-def stratified_rows(
-    y: NDArray[Any], rows: int, by_class: bool, *key: str | int
-) -> Indices:
+def sample_rows(y: NDArray[Any], rows: int, by_class: bool, *key: str | int) -> Indices:
     """Return `rows` random row numbers in ascending order.
 
     `by_class`: True to keep the shares of the classes `y`. `key`: seeds the draw.

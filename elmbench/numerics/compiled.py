@@ -18,10 +18,11 @@ _cached = True
 
 
 def run_compiled(loop: Any, *arguments: Any) -> Any:
-    """Call a loop, compiled by numba, with some arguments, and return its result.
+    """Call `loop(*arguments)`, compiled by numba, and return its result.
 
-    The machine code is cached on disk. If that fails, a warning is issued once in a process, and
-    the process compiles its loops without a cache.
+    `loop`: a function of a module of `elmbench.numerics` that numba can compile; it may change
+    arrays among the arguments in place. The machine code is cached on disk. If that fails, a
+    warning is issued once in a process, and the process compiles its loops without a cache.
     """
     global _cached
     try:
@@ -44,10 +45,10 @@ def run_compiled(loop: Any, *arguments: Any) -> Any:
 
 @cache
 def compile_loop(loop: FunctionType, cached: bool) -> Any:
-    """Return a copy of a loop that numba compiles, with the loops that it calls, at the first
-    call.
+    """Return a function that compiles a copy of a loop at its first call, and runs it.
 
-    `cached`: keep the machine code on the disk for later processes.
+    The functions of `elmbench.numerics` that the loop calls are compiled too. `cached`: keep the
+    machine code on the disk for later processes.
     """
     from numba import njit
 

@@ -93,7 +93,7 @@ class FeatureSystem:
         return weights, means - self._origin @ weights
 
     def _weights_of(self, ridge: float) -> Array:
-        """Return w = V (s^2 + r)^-1 s U'B, of shape (d, k)."""
+        """Return the weights w = V (s^2 + r)^-1 s U'B of the features for a ridge r, (d, k)."""
         factors = self._singular / (self._singular**2 + ridge)
         return np.asarray(self._right.T @ (factors[:, np.newaxis] * self._moments))
 

@@ -74,10 +74,11 @@ class KernelSystem:
         self.right_hand_sides = scaled_rows(deviations, scale)
 
     def coefficients(self, Z: Array) -> tuple[Array, Array]:
-        """Return the intercepts, of shape (p * k,), and beta, of shape (n, p * k), for Z of p
-        ridges side by side.
+        """Return the intercepts and the coefficients of the rows from solutions `Z` of the system.
 
-        Intercepts are zero if the system has none.
+        `Z` is of shape (n, p * k) for p ridges and k targets, the columns of the first ridge first.
+        The intercepts are of shape (p * k,), zero for a system without one, and the coefficients
+        beta of shape (n, p * k): the outputs for x are sum_i beta_i k(x_i, x) plus the intercepts.
         """
         centre = self._centre
         n_columns = Z.shape[1]
@@ -97,15 +98,18 @@ class KernelSystem:
 
     @property
     def centre_products(self) -> Array:
-        """The vector m, of shape (n,); zeros if the system has no intercept."""
+        """The weighted means m of the rows of K, of shape (n,); zeros without an intercept."""
         if self._centre is None:
             return np.zeros(len(self.right_hand_sides))
         return self._centre.products
 
 
 def _subtract_centre(K: Array, T: Array, scale: Array | None) -> Centre:
-    """Replace K, in place, by its differences K_ij - m_i - m_j + 2 c, see `KernelSystem`; return
-    the centre.
+    """Centre a kernel matrix `K` of weighted rows in place, and return the centre.
+
+    K_ij becomes K_ij - m_i - m_j + c + |c| with the weighted means m of the rows of K, and their
+    weighted mean c, see `KernelSystem`. `T`: targets, of shape (n, k). `scale`: the square roots of
+    the weights, of shape (n,); None if all are 1. They do not multiply K here.
     """
     n = len(K)
     scale = np.ones(n) if scale is None else scale

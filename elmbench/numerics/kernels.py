@@ -45,8 +45,9 @@ def squared_norms(X: Rows) -> Array:
 
 
 def inner_products(X: Rows, centres: Rows) -> Array:
-    """Return the inner products of the rows of `X` and of `centres`, dense of shape (n, L); sparse
-    rows stay sparse.
+    """Return the inner products of the rows of `X` and of `centres`, dense of shape (n, L).
+
+    Either may be sparse, and is then not made dense.
     """
     if sp.issparse(X):
         if sp.issparse(centres):
@@ -109,19 +110,21 @@ def squared_distances(
     which then is `X` itself, the result is exactly symmetric, with a zero diagonal. It is written
     to `out`, in C or Fortran order, if given.
     """
-    return _fill(X, Y, out, lambda block: block)
+    return _transform_distances(X, Y, out, lambda block: block)
 
 
 def kernel_matrix(
     X: Array, Y: Array | None = None, *, gamma: float, out: Array | None = None
 ) -> Array:
-    """Return the Gaussian kernel exp(-gamma d^2) between the rows of `X` and those of `Y`, of shape
-    (n, m).
+    """Return the Gaussian kernel exp(-gamma d^2) between the n rows of `X` and the m rows of `Y`.
 
-    The arguments are those of `squared_distances`; no other array of the size of `out` is
-    allocated.
+    Without `Y`, which then is `X` itself, it is exactly symmetric, with ones on the diagonal. The
+    result, of shape (n, m), is written to `out`, in C or Fortran order, if given; no other array of
+    its size is allocated.
     """
-    return _fill(X, Y, out, lambda block: rbf_from_distances(block, gamma))
+    return _transform_distances(
+        X, Y, out, lambda block: rbf_from_distances(block, gamma)
+    )
 
 
 def kernel_ladder(X: Array, gammas: list[float]) -> Iterator[tuple[float, Array]]:
@@ -160,7 +163,7 @@ def kernel_ladder(X: Array, gammas: list[float]) -> Iterator[tuple[float, Array]
 
 
 def _square(matrix: Array, times: int) -> None:
-    """Square the entries of a square matrix some times, in place and in blocks."""
+    """Square the entries of a square matrix `times` times, in place and in blocks."""
     n = len(matrix)
     for columns in row_blocks(n, n):
         block = matrix[:, columns]
@@ -168,14 +171,14 @@ def _square(matrix: Array, times: int) -> None:
             np.multiply(block, block, out=block)
 
 
-def _fill(
+def _transform_distances(
     X: Array, Y: Array | None, out: Array | None, transform: Callable[[Array], Array]
 ) -> Array:
-    """Return `transform` of the squared distances between the rows of `X` and of `Y`, of shape (n,
-    m).
+    """Return a function of the squared distances between the n rows of `X` and the m rows of `Y`.
 
-    `transform` changes a block in place. The result is written to `out`, if given. Without `Y`,
-    which then is `X` itself, each pair is computed once, and the result is exactly symmetric.
+    `transform`: replaces a block of squared distances by its values, in place. The result, of shape
+    (n, m), is written to `out`, if given. Without `Y`, which then is `X` itself, each pair is
+    computed once, and the result is exactly symmetric.
     """
     is_symmetric = Y is None
     Y = X if Y is None else Y
@@ -288,8 +291,9 @@ def _next_pivots(
 ) -> _Pivots:
     """Choose at most `size` rows with the largest diagonal of the residual K - L L'.
 
-    `diagonal`, of shape (n,), is that of the residual. The pivoted Cholesky factor of twice as many
-    rows orders them.
+    `L`: the columns of the factor so far, of shape (n, rank). `diagonal`: of the residual, of shape
+    (n,). The pivoted Cholesky factor of twice as many rows orders them. Fewer are chosen if the
+    further pivots are below a tenth of the largest one.
     """
     n_candidates = min(2 * size, len(X))
     ascending = np.argpartition(diagonal, -n_candidates)

@@ -110,7 +110,7 @@ class KrylovSpace:
             if longest <= 1:
                 if self._estimated == self.steps:
                     return True
-                self._estimate_least()
+                self._estimate_least_eigenvalue()
                 continue
             if not math.isfinite(longest):
                 return False
@@ -119,8 +119,11 @@ class KrylovSpace:
                 return False
             self._step()
 
-    def _estimate_least(self) -> None:
-        """Compute `least` and, from it, the allowed residuals and all that is relative to them."""
+    def _estimate_least_eigenvalue(self) -> None:
+        """Set `least`, the smallest eigenvalue of T, and `allowed`, which depends on it.
+
+        The values relative to `allowed`, `lengths` and `logs`, change with it.
+        """
         self._estimated = self.steps
         before = self.allowed
         diagonal, beside = self._diagonals
@@ -145,7 +148,10 @@ class KrylovSpace:
         self.logs = [value + shift for value in self.logs]
 
     def _step(self) -> None:
-        """Add a column to W and a row to T, and update the residuals."""
+        """Take a step: add a column to W and a row to T, and update the lengths of the residuals.
+
+        It costs one product with K, and appends to `logs`.
+        """
         beta = self.last_length
         alpha, length = self._extend_basis()
         self._alphas.append(alpha)
@@ -160,7 +166,11 @@ class KrylovSpace:
         self.logs.append(math.log(excess))
 
     def _extend_basis(self) -> tuple[float, float]:
-        """Add the next column to W; return the diagonal entry of T and the one below it."""
+        """Add the next column to W by a product with K; return the next entries of T.
+
+        These are the diagonal entry, and the one below it. The latter is zero if only round-off
+        remains outside of the space; then the new column is zero too.
+        """
         m = self.steps
         if m + 1 == self._W.shape[1]:
             self._widen_memory()
@@ -191,7 +201,7 @@ class KrylovSpace:
         return alpha, length
 
     def _widen_memory(self) -> None:
-        """Double the columns of W but the last one, up to one column more than its rows."""
+        """Allocate about twice as many columns for W, up to n + 1 for n rows; copy those so far."""
         narrow = self._W
         n, width = narrow.shape
         doubled = 2 * (width - 1)
@@ -201,7 +211,12 @@ class KrylovSpace:
         self._W = wide
 
     def _eliminate(self, alpha: float, beta: float) -> None:
-        """Continue the elimination for each ridge with the new row of T, `beta` and `alpha`."""
+        """Continue the elimination of (T + r I) y = |b| e_1 for every ridge r by the new row of T.
+
+        `alpha`: its diagonal entry. `beta`: the entry beside it, 0 in the first row. Updates the
+        last pivots and the last entries of y, both of shape (n_ridges,), in place; NaN for a ridge
+        whose system is indefinite.
+        """
         # The pivots are p = alpha + r - beta^2 / p of the row before.
         pivots = self._pivots
         np.divide(-beta * beta, pivots, out=pivots)
@@ -215,14 +230,15 @@ class KrylovSpace:
 
     @property
     def _diagonals(self) -> tuple[Array, Array]:
-        """The diagonal of T and the one beside it, with one entry even for a single row, as
-        LAPACK's wrappers want.
+        """The diagonal of T and the one beside it, as arrays.
+
+        The second one has one entry even for a single row, as LAPACK's wrappers want.
         """
         return np.array(self._alphas), np.array(self._betas[: max(1, self.steps - 1)])
 
     @property
     def basis(self) -> Array:
-        """W, of shape (n, steps)."""
+        """The orthonormal columns W of the space, of shape (n, steps)."""
         return self._W[:, : self.steps]
 
     @property
@@ -231,11 +247,12 @@ class KrylovSpace:
         return self._W[:, self.steps]
 
     def weights(self, ridges: Array) -> Array:
-        """Return (T + r I)^-1 |b| e_1 and (T + r I)^-1 e_m for some ridges, of shape (len(ridges),
-        2, m).
+        """Return two vectors of weights of the columns of the space for each of some ridges r.
 
-        e_1 and e_m are the first and the last unit vector for m steps. The weights are NaN if
-        round-off makes the system indefinite.
+        These are (T + r I)^-1 |b| e_1, which gives the solution, and (T + r I)^-1 e_m, with the
+        first and the last unit vector for m steps: an array of shape (len(ridges), 2, m). T is the
+        tridiagonal matrix of the space. The weights are NaN if round-off makes the system
+        indefinite.
         """
         m = self.steps
         weights = np.empty((len(ridges), 2, m))
@@ -254,7 +271,10 @@ class KrylovSpace:
         return weights
 
     def solutions(self, ridges: Array) -> Array:
-        """Return the solutions for some ridges, of shape (n, len(ridges))."""
+        """Return the solutions of (K + r I) z = b in the space, of shape (n, len(ridges)).
+
+        A solution is NaN if round-off makes its system indefinite.
+        """
         weights = self.weights(ridges)
         from_first = weights[:, 0]
         return (from_first @ self.basis.T).T  # as in `FoldView.product`
@@ -268,9 +288,9 @@ class SharedSpace:
     beta w e', with e the last unit vector, W' K U = beta e c' with c = U'w. So with the images G =
     K U - beta (W e) c', which are orthogonal to W, the weights y of U solve (U'G + r I - t c c') y
     = s c, and the residual is (s + t c'y) w - (G + r U) y, where s and t come from T, see
-    `_reduce`: neither needs W. An inexact preconditioner does no harm, because solutions stay the
-    best ones, with known residuals. (Saad, Iterative Methods for Sparse Linear Systems, 2nd ed.,
-    SIAM 2003, 5.2.)
+    `_krylov_terms`: neither needs W. An inexact preconditioner does no harm, because solutions stay
+    the best ones, with known residuals. (Saad, Iterative Methods for Sparse Linear Systems, 2nd
+    ed., SIAM 2003, 5.2.)
 
     `start` is the Krylov space W, and `max_steps` the largest number of columns of U.
     """
@@ -292,20 +312,21 @@ class SharedSpace:
         self._added = 0
 
     def solve(self, ridges: Array, inverse: Callable[[Array], Array]) -> list[float]:
-        """Widen the space by residuals until the systems of all ridges are solved, or it has all
-        its columns.
+        """Widen the space until the systems of all ridges are solved; return the residual norms.
 
-        The result is the norm of the residual for each ridge, infinite if the system is not solved.
+        The list has a norm for each ridge, infinite if the system is not solved because the space
+        has all its columns, or only round-off remains outside of it. `solutions` then returns the
+        solutions.
 
-        `inverse` is an approximate inverse of K + s I for one ridge s: times it, the condition of K
-        + r I is about r / s or s / r.
+        `inverse` multiplies a vector by an approximate inverse of K + s I for one ridge s: times
+        it, the condition of K + r I is about r / s or s / r.
         """
         start = self._start
         size = length_of(start.b)
         bounds = allowed_residuals(ridges, start.norm, start.least) * size
         lengths = []
         for ridge, allowed in zip(ridges, bounds, strict=True):
-            rest, loss = self._reduce(ridge)
+            rest, loss = self._krylov_terms(ridge)
             residual = self._residual(ridge, rest, loss)
             length = length_of(residual)
             while not length <= allowed:
@@ -319,8 +340,10 @@ class SharedSpace:
         return lengths
 
     def widen(self, v: Array) -> bool:
-        """Add the direction of v to U; return False if it is in the space within round-off or not
-        finite, or if the space has all its columns.
+        """Add the direction of a vector v, of shape (n,), to the space; return True if it is new.
+
+        Return False, without a change, if v is in the space within round-off, zero or not finite,
+        or if the space has all its columns.
         """
         k = self._added
         first = self._first
@@ -358,9 +381,11 @@ class SharedSpace:
         return True
 
     def _weights(self, ridge: float, rest: float, loss: float) -> Array:
-        """Return the weights y of U for a ridge, or NaN if round-off makes the system indefinite.
+        """Return the weights y of the columns U for a ridge r, of shape (number of columns,).
 
-        `rest` and `loss` are s and t of `_reduce`.
+        U are the columns outside of the Krylov space. The weights solve (U'G + r I - t c c') y = s
+        c, see `SharedSpace`. `rest` and `loss` are s and t. The weights are NaN if round-off makes
+        the system indefinite.
         """
         k = self._added
         if k == 0:
@@ -379,9 +404,9 @@ class SharedSpace:
         return y if is_definite else np.full(k, np.nan)
 
     def _residual(self, ridge: float, rest: float, loss: float) -> Array:
-        """Return the residual (s + t c'y) w - (G + r U) y for a ridge r, see `SharedSpace`.
+        """Return the residual of the best solution in the space for a ridge r, of shape (n,).
 
-        `rest` and `loss` are s and t of `_reduce`.
+        It is (s + t c'y) w - (G + r U) y, see `SharedSpace`. `rest` and `loss` are s and t.
         """
         y = self._weights(ridge, rest, loss)
         k = self._added
@@ -399,10 +424,12 @@ class SharedSpace:
         np.subtract(along, residual, out=residual)
         return residual
 
-    def _reduce(self, ridge: float) -> tuple[float, float]:
-        """Return s and t of a ridge r, see `SharedSpace`.
+    def _krylov_terms(self, ridge: float) -> tuple[float, float]:
+        """Return two numbers s and t of a ridge r, by which the Krylov space enters its system.
 
-        They are -beta e'(T + r I)^-1 |b| e_1 and beta^2 e'(T + r I)^-1 e, or |b| and 0 without W.
+        The residual of the solution in the Krylov space alone is s w. The columns U outside of it
+        have the matrix U'G + r I - t c c', see `SharedSpace`. The numbers are -beta e'(T + r I)^-1
+        |b| e_1 and beta^2 e'(T + r I)^-1 e, or |b| and 0 if the Krylov space is empty.
         """
         start = self._start
         if self._first == 0:
@@ -418,7 +445,10 @@ class SharedSpace:
         return rest, loss
 
     def solutions(self, ridges: Array) -> Array:
-        """Return the solutions for some ridges, of shape (n, len(ridges))."""
+        """Return the best solutions of (K + r I) z = b in the space, of shape (n, len(ridges)).
+
+        A solution is NaN if round-off makes its system indefinite.
+        """
         start = self._start
         beta = start.last_length
         n_krylov = self._first
@@ -429,7 +459,7 @@ class SharedSpace:
         # A row of weights for each ridge, those of W first.
         weights = np.empty((n_ridges, n_columns))
         for i, ridge in enumerate(ridges.tolist()):
-            rest, loss = self._reduce(ridge)
+            rest, loss = self._krylov_terms(ridge)
             # The weights of U.
             y = self._weights(ridge, rest, loss)
             weights[i, n_krylov:] = y
@@ -443,8 +473,10 @@ class SharedSpace:
 
 
 def steps_left(logs: list[float]) -> float:
-    """Return the number of steps until a falling sequence reaches zero on the line through its last
-    half; infinite if it does not fall there.
+    """Return the number of further steps until a falling sequence reaches zero.
+
+    `logs`: the sequence, with a value for each step so far. It continues on the line through the
+    ends of its last half; the result is infinite if it does not fall there.
     """
     last = len(logs) - 1
     half = max(1, last // 2)

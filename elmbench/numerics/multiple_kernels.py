@@ -36,11 +36,12 @@ class BaseKernel(Kernel):
 def kernel_values(
     kernels: Sequence[BaseKernel], X: Array, Y: Array, start: int | None = None
 ) -> Array:
-    """Return values between the rows of `X` and of `Y`, of shape (number of kernels, len(X),
-    len(Y)).
+    """Return the values of several kernels between the rows of `X` and of `Y`.
 
-    Kernels of one geometry on the same columns share its computation. `start` is given if the rows
-    of `Y` from there on are those of `X`: then the distance of a row from itself is exactly zero.
+    The result is of shape (number of kernels, len(X), len(Y)). Distances or products on the same
+    columns are computed once for all kernels that use them. `start` is given if the rows of `Y`
+    from there on are those of `X`: then the distance of a row from itself is exactly zero. A
+    precomputed kernel reads the first len(Y) of its columns of `X`.
     """
     shape = (len(kernels), len(X), len(Y))
     values = np.empty(shape)
@@ -66,11 +67,11 @@ def kernel_values(
 
 
 def _geometry(name: str, X: Array, Y: Array, columns: tuple[int, int] | None) -> Array:
-    """Return the geometry of a name in `GEOMETRIES`, such as a distance, between rows in some
-    columns, of shape (n, m).
+    """Return a distance or product between the rows of `X` and those of `Y`, of shape (n, m).
 
-    `columns` is (start, stop), or None for all. Precomputed kernels have an empty name: the first m
-    of these columns of X are their values.
+    `name`: one of `GEOMETRIES`. An empty name stands for precomputed values: the first m of the
+    selected columns of `X`, as a view. `columns`: (start, stop) of the columns that are used; None
+    for all.
     """
     selected = slice(None) if columns is None else slice(*columns)
     X_part = X[:, selected]
@@ -103,7 +104,9 @@ class KernelBlocks:
         n_bytes = n_kernels * triangle_bytes
         if n_bytes <= HELD_BYTES:
             numbers = np.arange(n_kernels)
-            self._cached = [self._values(rows, numbers) for rows in self._cuts()]
+            self._cached = [
+                self._values_of_rows(rows, numbers) for rows in self._row_slices()
+            ]
 
     def weighted_sum(self, weights: Array, out: Array) -> Array:
         """Write sum_p weights[p] K_p to `out`, of shape (n, n) in C order, exactly symmetric, and
@@ -122,11 +125,10 @@ class KernelBlocks:
         return out
 
     def forms(self, A: Array, numbers: Indices) -> Array:
-        """Return tr(A' K_p A) for each kernel p, of shape (number of kernels,), for A of shape (n,
-        k).
+        """Return tr(A' K_p A) for each kernel p, of shape (number of kernels,).
 
-        Only the kernels in `numbers` are needed; the result is zero for those that are not
-        computed.
+        `A` is of shape (n, k) for n rows. `numbers`: the kernels that are needed. The result is
+        zero for others, unless their values are in memory.
         """
         n_kernels, _ = self.shape
         forms = np.zeros(n_kernels)
@@ -142,32 +144,35 @@ class KernelBlocks:
         return forms
 
     def _blocks(self, numbers: Indices) -> Iterator[tuple[slice, Indices, Array]]:
-        """Yield blocks of the lower triangles: a slice of rows, numbers of kernels, and the values
-        of these kernels.
+        """Yield blocks of the lower triangles of the kernel matrices, in the order of the rows.
 
-        The numbers include the requested ones; values are of shape (number of kernels, length of
-        the slice, its stop).
+        A block is a slice of rows, the numbers of kernels, and their values between these rows and
+        all rows up to the last of them, of shape (number of kernels, length of the slice, its
+        stop). The kernels are those of the requested `numbers`, or all if their values are in
+        memory. Without `numbers`, there are no blocks.
         """
         if len(numbers) == 0:
             return
         all_numbers = np.arange(self.shape[0])
-        for i, rows in enumerate(self._cuts()):
+        for i, rows in enumerate(self._row_slices()):
             if self._cached:
                 yield rows, all_numbers, self._cached[i]
             else:
-                values = self._values(rows, numbers)
+                values = self._values_of_rows(rows, numbers)
                 yield rows, numbers, values
 
-    def _values(self, rows: slice, numbers: Indices) -> Array:
-        """Return values of numbered kernels between some rows and all rows up to the last of them.
+    def _values_of_rows(self, rows: slice, numbers: Indices) -> Array:
+        """Return the values of some kernels between a slice of rows and all rows up to its stop.
 
-        They are of shape (number of kernels, length of the slice, its stop).
+        `numbers`: those of the kernels. The result is of shape (number of kernels, length of the
+        slice, its stop): for each kernel, these rows of the lower triangle of its matrix, and the
+        upper part of the block on the diagonal.
         """
         kernels = [self._kernels[p] for p in numbers]
         rows_so_far = self._X[: rows.stop]
         return kernel_values(kernels, self._X[rows], rows_so_far, rows.start)
 
-    def _cuts(self) -> Iterator[slice]:
+    def _row_slices(self) -> Iterator[slice]:
         """Yield the slices of rows whose values of all kernels take about `BLOCK_BYTES`."""
         m, n = self.shape
         return gen_batches(n, max(1, BLOCK_BYTES // (8 * m * n)))
@@ -195,11 +200,12 @@ class WeightSurface:
         return self._scale_to_norm(np.where(self.radii > 0.0, 1.0, 0.0))
 
     def best(self, weights: Array, forms: Array) -> Array:
-        """Return the minimiser of sum_p t_p / g_p over the surface, with t_p = weights[p]^2
-        forms[p].
+        """Return the kernel weights g on the surface that minimise sum_p t_p / g_p.
 
-        It is g_p = (t_p / R_p)^(1 / (q + 1)) up to a factor: for q = 1 and R_p = 1 that of eq.
-        (16). If all t_p are zero, all points are equally good and the weights stay.
+        Here t_p = weights[p]^2 forms[p], with the present `weights` and the values `forms` of the
+        quadratic forms, both of shape (m,). The minimiser is g_p = (t_p / R_p)^(1 / (q + 1)) up to
+        a factor: for q = 1 and R_p = 1 that of eq. (16). If all t_p are zero, all points are
+        equally good and `weights` are returned.
         """
         power = 1.0 / (self.q + 1.0)
         is_used = weights > 0.0
@@ -215,7 +221,10 @@ class WeightSurface:
         return self._scale_to_norm(best)
 
     def _scale_to_norm(self, weights: Array) -> Array:
-        """Return weights times the factor that puts them on the surface."""
+        """Return weights of shape (m,) times the factor that puts them on the surface.
+
+        One of them must be positive for a kernel with a positive radius.
+        """
         norm = (self.radii @ weights**self.q) ** (1.0 / self.q)
         return np.asarray(weights / norm)
 
@@ -254,9 +263,10 @@ def smallest_ball(K: Array) -> tuple[float, Array]:
 
 
 def _move_pairs(K: Array, diagonal: Array, a: Array) -> None:
-    """Take up to n + 100 steps of sequential minimal optimisation of f = a' K a - sum_i a_i K_ii.
+    """Move the centre of the smallest ball of rows by up to n + 100 steps of two coefficients.
 
-    The coefficients `a` are changed in place. `diagonal` is that of K.
+    The steps are those of sequential minimal optimisation of f = a' K a - sum_i a_i K_ii. The
+    coefficients `a`, of shape (n,), are changed in place. `diagonal` is that of K.
     """
     # 2 K a less the diagonal.
     products = K @ a
@@ -340,12 +350,13 @@ def learn_weights(
     tol: float,
     objective_tol: float,
 ) -> WeightPath:
-    """Run Algorithm 1 of Liu et al. from equal weights on a surface.
+    """Run Algorithm 1 of Liu et al. for kernel and output weights, from equal kernel weights.
 
-    The objective, tr(T' (K + ridge I)^-1 T) / 2, is that of eq. (6) for the best output weights. It
-    never rises: each half of an iteration minimises eq. (9), over output weights or over kernel
-    weights. The iteration ends if no weight changes by more than `tol`, or if the relative change
-    of the objective is less than `objective_tol`.
+    The objective, tr(T' (K + ridge I)^-1 T) / 2 for targets `T` of shape (n, k), is that of eq. (6)
+    for the best output weights. It never rises: each half of an iteration minimises eq. (9), over
+    output weights or over kernel weights on `surface`. The iteration ends if no weight changes by
+    more than `tol`, if the relative change of the objective is less than `objective_tol`, or, not
+    converged, after `max_iter` changes of the weights.
     """
     n = blocks.shape[1]
     memory = np.empty((n, n))

@@ -33,9 +33,9 @@ PRECOMPUTED = "precomputed"
 
 
 def with_short_indices(X: Rows) -> Rows:
-    """Return sparse rows with indices of 32 bits if these suffice; dense rows as they are.
+    """Return sparse rows with indices of 32 bits, as compiled functions of scikit-learn need.
 
-    Compiled functions of scikit-learn take no others.
+    Dense rows, and sparse rows that are too large for such indices, are returned as they are.
     """
     if not sp.issparse(X):
         return X
@@ -105,7 +105,11 @@ def is_covariance_function(kernel: Any) -> bool:
 
 
 def takes_sparse_rows(kernel: str | Callable[..., Any]) -> bool:
-    """Return True if a kernel, given as in `Kernel`, takes CSR matrices."""
+    """Return True if a kernel takes CSR matrices.
+
+    `kernel`: a name in `NAMES`, a function of two rows, or a kernel of
+    `sklearn.gaussian_process.kernels`.
+    """
     if isinstance(kernel, str):
         return kernel not in OF_DENSE_ROWS
     return not is_covariance_function(kernel)
@@ -169,8 +173,12 @@ class Kernel:
         return _GEOMETRY_OF.get(self.name, "") if isinstance(self.name, str) else ""
 
     def evaluate(self, geometry: Array) -> Array:
-        """Replace values of the kernel's geometry by values of the kernel, in place, and return
-        them.
+        """Replace distances or products of rows by values of the kernel, in place, and return them.
+
+        `geometry`: the values that the property `geometry` names, such as squared distances for
+        "rbf", of any shape; the result is the same array. Only kernels with such a geometry can be
+        evaluated; precomputed values stay as they are. Raises ValueError if a power is infinite or
+        NaN.
         """
         if self.name in ("rbf", "laplacian", "chi2"):
             return rbf_from_distances(geometry, self.gamma)
@@ -213,10 +221,11 @@ class Kernel:
         return self.name == "rbf" and not sp.issparse(X)
 
     def select_rows(self, X: Rows, numbers: Indices | None = None) -> Any:
-        """Return the stored form of some training rows, by default of all: the rows, or their
-        numbers.
+        """Return training rows in the form in which models store them.
 
-        A ValueError is raised if `X` should be the square matrix of all training rows, but is not.
+        That is the rows themselves, or their numbers for a precomputed kernel. `numbers`: those of
+        the selected rows; None for all. Raises ValueError if `X`, which must hold all training
+        rows, is not a square matrix for a precomputed kernel.
         """
         if not self.is_precomputed:
             return X if numbers is None else X[numbers]
@@ -229,11 +238,13 @@ class Kernel:
         return np.arange(n_rows) if numbers is None else np.asarray(numbers)
 
     def matrix(self, X: Rows, Y: Any = None, out: NDArray[Any] | None = None) -> Array:
-        """Return the kernel between the rows of `X` and those of `Y`, of shape (n, m).
+        """Return the kernel between the n rows of `X` and the m rows of `Y`, of shape (n, m).
 
-        Without `Y`, which then is `X` itself, it is exactly symmetric. The result is written to
-        `out`, of the same shape, if given. Except for functions, this takes little more memory than
-        the result.
+        Without `Y`, which then is `X` itself, it is exactly symmetric. For a precomputed kernel,
+        `X` holds the values with all training rows, and `Y` the numbers of some of them. The result
+        is written to `out`, of the same shape, if given. Except for functions, this takes little
+        more memory than the result. Raises ValueError if a power or the result of a function is
+        infinite or NaN.
         """
         if self.is_plain(X) and not sp.issparse(Y):
             return kernel_matrix(X, Y, gamma=self.gamma, out=out)
@@ -242,13 +253,13 @@ class Kernel:
         m = n if is_symmetric else Y.shape[0]
         out = np.empty((n, m)) if out is None else out
         if callable(self.name):
-            out[:] = self._values(X, Y)
+            out[:] = self._block_values(X, Y)
         elif m > 0:
             # Without `Y`, precomputed rows hold their values.
             needs_centres = is_symmetric and not self.is_precomputed
             centres = X if needs_centres else Y
             for rows in row_blocks(n, m):
-                out[rows] = self._values(X[rows], centres)
+                out[rows] = self._block_values(X[rows], centres)
         if is_symmetric:
             mirror(out)
             is_of_distance = self.geometry.endswith("distance")
@@ -257,10 +268,10 @@ class Kernel:
         return out
 
     def product(self, X: Rows, Y: Any, Z: Array) -> Array:
-        """Return the kernel between the rows of `X` and those of `Y` times `Z`.
+        """Return the kernel between the n rows of `X` and the m rows of `Y` times `Z`.
 
-        `Z` is of shape (m, k) for m rows of `Y`, the result of shape (n, k). Only a block of rows
-        of the kernel is held at a time.
+        `Z` is of shape (m, k), the result of shape (n, k). Only a block of rows of the kernel is
+        held at a time. For a precomputed kernel, `Y` holds the numbers of training rows.
         """
         n = X.shape[0]
         n_columns = Z.shape[1]
@@ -271,9 +282,12 @@ class Kernel:
                 product[rows] = values @ Z
         return product
 
-    def _values(self, X: Rows, Y: Any) -> Array:
-        """Return the kernel between the rows of `X` and of `Y`; without `Y`, the values in `X` if
-        precomputed.
+    def _block_values(self, X: Rows, Y: Any) -> Array:
+        """Return the kernel between the rows of `X` and those of `Y`, of shape (n, m), at once.
+
+        For a precomputed kernel, `Y` holds the columns of `X` to return; None for all. Otherwise
+        `Y` may be None, for `X` itself, only if the kernel is a function. Raises ValueError if a
+        power or the result of a function is infinite or NaN.
         """
         if self.is_precomputed:
             return X if Y is None else X[:, Y]
@@ -297,12 +311,12 @@ the other.
 def kernel_blocks(
     kernel: Kernel, X: Rows, centres: Rows, gammas: Sequence[float | Array]
 ) -> Iterator[tuple[slice, int, Array]]:
-    """Yield the kernel between rows and centres for each `gamma`: a slice of rows, the number of
-    the gamma, the values.
+    """Yield the kernel between rows and L centres for each `gamma`, in blocks of rows.
 
-    Values are new arrays, of shape (length of the slice, L). Distances or products are computed
-    once for all `gammas`, which may be arrays of shape (L,) for a kernel of `OF_DISTANCES`. Centres
-    of a precomputed kernel are numbers.
+    Yields a slice of rows, the position of the gamma in `gammas`, and the values: a new array of
+    shape (length of the slice, L). Distances or products are computed once for all `gammas`, which
+    may be arrays of shape (L,) for a kernel of `OF_DISTANCES`. For a precomputed kernel, `centres`
+    holds numbers of training rows, the columns of `X`.
     """
     kernels = [kernel.with_gamma(gamma) for gamma in gammas]
     last = len(kernels) - 1

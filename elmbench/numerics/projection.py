@@ -52,10 +52,10 @@ class Spectrum(NamedTuple):
         return int(np.count_nonzero(~self.ones))
 
     def node_rows(self, rows: Array, constant: float) -> Array:
-        """Return an array with a row for each singular value.
+        """Return an array with a row for each singular value, of the width of `rows`.
 
-        A value with a direction takes the next row of `rows`; in the row of the ones, every entry
-        is `constant`.
+        A value with a direction takes the next of the `rows`, which are in the order of the
+        directions; in the row for the row of ones, every entry is `constant`.
         """
         result = np.full((len(self.ones), rows.shape[1]), constant)
         result[~self.ones] = rows[: self.n_directions]
@@ -71,8 +71,10 @@ class Spectrum(NamedTuple):
 
 
 def extended_spectrum(values: Array, n: int, mean: Array) -> Spectrum:
-    """Return the spectrum of n centred samples extended by a row of ones, from their singular
-    values and their mean.
+    """Return the spectrum of n centred samples that a row of ones extends.
+
+    `values`: the singular values of the centred samples, in descending order. `mean`: of the
+    samples, of shape (d,). Values within round-off are left out.
 
     The ones are orthogonal to the rows of centred data, so they add the triplet (e_(m+1), sqrt(n),
     1/sqrt(n)) and do not change the others. Their value stays if no other is above the round-off.
@@ -97,8 +99,9 @@ def extended_spectrum(values: Array, n: int, mean: Array) -> Spectrum:
 
 
 def uncentred_spectrum(values: Array, n: int, d: int) -> Spectrum:
-    """Return the spectrum of n samples of d entries without centring, from their singular
-    values.
+    """Return the spectrum of n samples of d entries without centring and without a row of ones.
+
+    `values`: their singular values, in descending order; those within round-off are left out.
     """
     values = values[values > round_off(values.max(initial=0.0), n, d)]
     return Spectrum(values, np.zeros(len(values), dtype=bool))
@@ -221,10 +224,10 @@ class StreamedDecomposition:
         return coordinates
 
     def _new_directions(self, D: Array) -> Array:
-        """Return orthonormal rows that span the part of D orthogonal to the basis, of shape
-        (number, d).
+        """Return orthonormal rows that span the part of D orthogonal to the basis.
 
-        Directions within round-off are left out.
+        `D` is of shape (b, d), the result of shape (number, d). Directions within the round-off of
+        all rows so far are left out.
         """
         room = D.shape[1] - len(self.basis)
         # Remainders as small as the round-off of the rows are no directions. The second pass
@@ -248,7 +251,10 @@ class StreamedDecomposition:
         return new
 
     def _grow(self, new: Array) -> None:
-        """Append directions to the basis; the rows so far have no component along them."""
+        """Append orthonormal rows `new`, of shape (number, d), to the basis.
+
+        The rows so far have no component along them, so the factor and the offset get zeros.
+        """
         if len(new) > 0:
             self.basis = np.vstack([self.basis, new])
             self._factor = np.asfortranarray(np.pad(self._factor, (0, len(new))))

@@ -42,16 +42,18 @@ _CHOLESKY = 55e9
 
 
 def reduction_seconds(n: int, ridges: int, columns: int) -> float:
-    """Return the estimated seconds of one reduction of n rows and of the solutions of all ridges
-    and columns.
+    """Return the estimated seconds of one reduction of an n x n matrix that serves all systems.
+
+    `ridges`: the number of ridges. `columns`: the number of right-hand sides.
     """
     solution = 2 * CALL + columns * 8 * n * n / LEVEL_3
     return 4 / 3 * n**3 / _REDUCTION + ridges * solution + 10 * CALL
 
 
 def factor_seconds(n: int, columns: int) -> float:
-    """Return the estimated seconds to set up, factor and solve one kernel system of n rows for all
-    columns.
+    """Return the estimated seconds to set up, factor and solve one kernel system of n rows.
+
+    `columns`: the number of right-hand sides.
     """
     entry = 40 / STREAM + columns * 8 / LEVEL_3
     return n**3 / 3 / _CHOLESKY + n * n * entry + 60 * CALL
@@ -62,15 +64,15 @@ Rotation = Callable[[Array, bool], Array]
 
 
 def reduced_solutions(A: Array, B: Array, ridges: Array) -> Array:
-    """Return Q (T + r I)^-1 Q'B for all ridges r, from a reduction A = Q T Q'.
+    """Return (A + r I)^-1 B = Q (T + r I)^-1 Q'B for all ridges r, from a reduction A = Q T Q'.
 
-    The result has the form of `ridge_solutions`.
+    B is of shape (n, k), the result of shape (n, p * k) for p ridges, the k columns of the first
+    ridge first. A is symmetric, in Fortran order, and overwritten. Solutions are NaN for a ridge
+    with which the matrix is not positive definite.
 
-    Q is orthogonal and T a band of width w, so (A + r I)^-1 = Q (T + r I)^-1 Q' for every ridge. T
-    + r I is factored in O(n w^2) steps; the reduction takes 4/3 n^3 operations. A is symmetric, in
-    Fortran order, and overwritten. Solutions are NaN for a ridge with which the matrix is not
-    positive definite. (Golub, Van Loan, Matrix Computations, 4th ed., 8.3; Bischof, Lang, Sun, A
-    framework for symmetric band reduction, ACM TOMS 26(4), 2000.)
+    Q is orthogonal and T a band of width w. T + r I is factored in O(n w^2) steps; the reduction
+    takes 4/3 n^3 operations. (Golub, Van Loan, Matrix Computations, 4th ed., 8.3; Bischof, Lang,
+    Sun, A framework for symmetric band reduction, ACM TOMS 26(4), 2000.)
     """
     reduce = _tridiagonal if len(A) < BLOCKED_FROM else _block_band
     band, rotate = reduce(A)
@@ -91,7 +93,8 @@ def reduced_solutions(A: Array, B: Array, ridges: Array) -> Array:
 def _band_solution(band: Array, ridge: float, B: Array) -> Array | float:
     """Return (T + r I)^-1 B for a band T and a ridge r, or NaN if T + r I is not positive definite.
 
-    `band` holds the diagonals of T from the main one down, of shape (w, n).
+    `band` holds the diagonals of T from the main one down, of shape (number of diagonals, n); each
+    row begins with the first entry of its diagonal. `B` is of shape (n, k).
     """
     n_diagonals, n = band.shape
     if n_diagonals == 2:
@@ -108,10 +111,11 @@ def _band_solution(band: Array, ridge: float, B: Array) -> Array | float:
 
 
 def _tridiagonal(A: Array) -> tuple[Array, Rotation]:
-    """Reduce a symmetric A to a tridiagonal matrix; return its diagonals, of shape (2, n), and the
-    rotation Q.
+    """Reduce a symmetric A = Q T Q' to a tridiagonal T; return its diagonals and the rotation Q.
 
-    A is in Fortran order, and overwritten.
+    The diagonals are of shape (2, n): the main one, and the one below it. The rotation is a
+    function of B and a flag that returns QB, or Q'B if the flag is True. A is in Fortran order, and
+    overwritten.
     """
     n = len(A)
     band = np.zeros((2, n))
@@ -144,9 +148,10 @@ def _tridiagonal(A: Array) -> tuple[Array, Rotation]:
 
 
 def _block_band(A: Array) -> tuple[Array, Rotation]:
-    """Reduce a symmetric A to a band; return its diagonals and the rotation Q.
+    """Reduce a symmetric A = Q T Q' to a band T; return the diagonals of T and the rotation Q.
 
-    The diagonals are of shape (`WIDTH` + 1, n), the main one first, then those below it. A is
+    The diagonals are of shape (`WIDTH` + 1, n), the main one first, then those below it. The
+    rotation is a function of B and a flag that returns QB, or Q'B if the flag is True. A is
     overwritten.
 
     A block of columns at a time, the part below the band is eliminated by I - Y V' from a QR
@@ -270,9 +275,10 @@ def ridge_solutions(
 
 
 def _choose_reduced(A: Array, ridges: Array, n_columns: int) -> NDArray[np.bool_]:
-    """Return a mask of the ridges, of shape (p,), that share one orthogonal reduction.
+    """Return a mask of the ridges, of shape (p,), that share one orthogonal reduction of A.
 
     These are all ridges above the round-off of A, or none if separate factorisations are faster.
+    `n_columns`: the number of right-hand sides.
     """
     n = len(A)
     trace = A.trace()
@@ -292,9 +298,10 @@ def _factored_solutions(
 ) -> Array:
     """Return the solutions of (A + r I) Z = B for all ridges r, each from its own factorisation.
 
-    The result is of shape (n, p * k), as in `ridge_solutions`. The first factorisation that breaks
-    down computes eigenvectors of A, which serve all. `definite` is False if A may have negative
-    eigenvalues, see `RidgeSystem`. `solvers` counts "cholesky" or "eigenvalues" for each ridge.
+    B is of shape (n, k), the result of shape (n, p * k) for p ridges, the k columns of the first
+    ridge first. A stays as it is. The first factorisation that breaks down computes eigenvectors of
+    A, which serve all. `definite` is False if A may have negative eigenvalues. `solvers`, changed
+    in place, counts "cholesky" or "eigenvalues" for each ridge.
     """
 
     @cache

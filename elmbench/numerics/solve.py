@@ -65,9 +65,12 @@ class RidgeSystem:
     def _use_eigenvalues(
         self, values: Array, vectors: Array, *, definite: bool, lifted: bool
     ) -> None:
-        """Set two factors of the (pseudo-)inverse, from the eigenvalues and eigenvectors of A.
+        """Set the factors that replace a Cholesky factor, from the eigenvalues of A.
 
-        `definite` and `lifted` are those of `RidgeSystem`.
+        `values` are of shape (n,); the eigenvectors are the columns of `vectors`, of shape (n, n).
+        The (pseudo-)inverse of A + ridge I is `_signed` times the transposed `_half`; `_sizes`
+        holds the magnitudes of the eigenvalues. `definite`: A has no negative eigenvalues.
+        `lifted`: small eigenvalues are replaced by the bound, not left out.
         """
         shifted = values + self._ridge
         sizes = shifted if definite else np.abs(shifted)
@@ -95,12 +98,13 @@ class RidgeSystem:
         return solution
 
     def solve_leading(self, B: Array, sizes: list[int]) -> Array:
-        """Return the solutions of the leading systems of some sizes, of shape (n, len(sizes) * k)
-        for B of shape (n, k).
+        """Return the solutions of the leading systems of some sizes, side by side.
 
-        The k columns of the first size come first. They are zero beyond each size. The leading
-        block of the factor is that of the leading block of A + ridge I, so one forward and one
-        backward substitution serve all sizes. Only if `by_cholesky`.
+        A leading system consists of the first `size` rows and columns of A + ridge I, and of the
+        first `size` rows of `B`, of shape (n, k). The result is of shape (n, len(sizes) * k), the k
+        columns of the first size first, zero beyond each size. One forward and one backward
+        substitution serve all, as the leading block of the factor is that of the leading block of
+        the matrix. Only if `by_cholesky`, which is asserted.
         """
         assert self._factor is not None
         forward, _ = dtrtrs(self._factor, B, lower=1)
@@ -121,8 +125,9 @@ class RidgeSystem:
         return np.asarray(solutions)
 
     def inverse(self) -> Array:
-        """Return the (pseudo-)inverse, exactly symmetric, in Fortran order; it overwrites the
-        factor.
+        """Return the (pseudo-)inverse of A + ridge I, exactly symmetric, in Fortran order.
+
+        It overwrites the Cholesky factor, so `solve` and `condition` must not be used afterwards.
         """
         if self._factor is None:
             inverse = self._signed @ self._half.T
@@ -147,8 +152,10 @@ class RidgeSystem:
 
     @property
     def condition(self) -> float:
-        """The condition number by `cholesky_condition`; in the fallback, from the eigenvalues or
-        infinite.
+        """An estimate of the condition number of A + ridge I by `cholesky_condition`.
+
+        If the Cholesky factorisation broke down, it comes from the eigenvalues, or is infinite. The
+        estimate from a factor needs a system with `needs_condition`.
         """
         if self._factor is not None:
             return cholesky_condition(self._factor, self._norm)
@@ -160,11 +167,11 @@ class RidgeSystem:
 
 
 def cholesky_condition(factor: Array, norm: float) -> float:
-    """Return an estimate of the condition number, in the 1-norm, of a matrix LL' with the given
-    norm.
+    """Return an estimate of the condition number of a matrix LL' in the 1-norm.
 
-    It is the larger one of LAPACK's pocon, from a few vectors, and of norm / min L_ii^2, which is
-    never too large: pocon may miss two equal rows that only a small ridge separates.
+    `factor`: L, in the lower triangle. `norm`: the 1-norm of LL'. The estimate is the larger one of
+    LAPACK's pocon, from a few vectors, and of norm / min L_ii^2, which is never too large: pocon
+    may miss two equal rows that only a small ridge separates.
     """
     estimate, _ = dpocon(factor, norm, uplo="L")
     smallest_pivot = float(factor.diagonal().min())
@@ -173,7 +180,7 @@ def cholesky_condition(factor: Array, norm: float) -> float:
 
 
 def scaled_rows(A: Array, scale: Array | None) -> Array:
-    """Return S A for the diagonal matrix S of some scales, or A itself without scales."""
+    """Return S A for the diagonal matrix S of `scale`, of shape (n,), or A itself without scale."""
     return A if scale is None else scale[:, np.newaxis] * A
 
 
@@ -197,8 +204,9 @@ def mirror(A: Array) -> None:
 
 
 def add_gram(gram: Array, A: Array) -> None:
-    """Add A'A to the lower triangle of `gram`, in Fortran order, in place; A is best contiguous in
-    either order.
+    """Add A'A to the lower triangle of `gram`, of shape (w, w) in Fortran order, in place.
+
+    `A` is of shape (n, w), best contiguous in either order.
     """
     by_columns = A.flags.f_contiguous
     dsyrk(
@@ -219,12 +227,12 @@ def normal_equations(
     T: Array,
     scale: Array | None = None,
 ) -> list[tuple[Array, Array]]:
-    """Return A'A, in Fortran order, and A'T for each of some matrices A of this width, from blocks
-    of their rows.
+    """Return the pairs A'A and A'T of `n_matrices` matrices A, from blocks of their rows.
 
-    A block is a slice of rows, the number of its matrix, and the rows, which are overwritten. The
-    leading parts of A'A and A'T are those of the first columns alone. `scale` multiplies the rows
-    of A and T: the square roots of their weights.
+    A block is a slice of rows, the number of its matrix, and the rows, of shape (length of the
+    slice, `width`), which are overwritten. `T`: targets, of shape (n, k). A'A is in Fortran order.
+    The leading parts of A'A and A'T are those of the first columns alone. `scale` multiplies the
+    rows of A and T: the square roots of their weights, of shape (n,); None if all are 1.
     """
     sums = [
         (np.zeros((width, width), order="F"), np.zeros((width, T.shape[1])))

@@ -64,10 +64,10 @@ def multiply(A: Array, v: Array, w: Array) -> None:
 
 
 def _add_row(row: Array, v: Array, w: Array) -> None:
-    """Add the products of a row of the upper triangle, and of the same column of the lower one, to
-    w.
+    """Add the products of row i of a symmetric matrix, and of its column i, to w, in place.
 
-    `row`, `v` and `w` begin at the diagonal entry.
+    `row`, `v` and `w` begin at entry i: `row` is a row of the upper triangle from the diagonal on,
+    and stands for the same column of the lower one.
     """
     w[0] += row[0] * v[0]
     for i in range(1, len(row)):
@@ -90,11 +90,11 @@ class Update(NamedTuple):
 def update_and_multiply(
     A: Array, m: int, pending: bool, update: Update, x: Array, y: Array
 ) -> None:
-    """Apply an update if it is `pending`, and write A x over y, in one pass over a symmetric A.
+    """Add u u' - v v' to a symmetric A if it is `pending`, and write A x over y, in one pass.
 
-    A is in C order; its leading m rows and columns count, of which only the lower triangle is read
-    and written. Two rows at a time are faster within the caches than the eight of `multiply`. The
-    order of the sums depends on m and `pending` only.
+    `update` holds u and v. A is in C order; its leading m rows and columns count, of which only the
+    lower triangle is read and written. Two rows at a time are faster within the caches than the
+    eight of `multiply`. The order of the sums depends on m and `pending` only.
     """
     u = update.u
     v = update.v

@@ -17,7 +17,9 @@ FEW_ROWS = 2000
 
 @lru_cache(maxsize=1)
 def _controller(n_modules: int) -> ThreadpoolController:
-    """Return the loaded libraries; they are searched again only if the number of modules
+    """Return the controller of the thread pools of the loaded libraries, from a cache.
+
+    `n_modules`: the number of imported modules; the libraries are only searched again if it
     changes.
     """
     return ThreadpoolController()

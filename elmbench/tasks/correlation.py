@@ -116,7 +116,7 @@ class Correlation(Task):
         all_rows = np.arange(len(data.y))
         X = scaled_inputs(self.dataset, context.data_dir, self.protocol.scale, all_rows)
         key = (data.name, self.run_number, self.model.stream)
-        samples = self._samples(X, data.y > 0, key)
+        samples = self._layer_divergences(X, data.y > 0, key)
         values = {}
         undefined = []
         for sample in samples:
@@ -132,11 +132,14 @@ class Correlation(Task):
             warnings.warn(message, UserWarning, stacklevel=2)
         return {"params": self.params | self.draws, "measured": values, "n_test": None}
 
-    def _samples(
+    def _layer_divergences(
         self, X: Any, is_positive: NDArray[np.bool_], key: tuple[Any, ...]
     ) -> list["_LayerSample"]:
-        """Return the divergences and their leading terms for each size of the hidden layer, in the
-        order of the grid. `key`: seeds the draws.
+        """Return the divergences and their leading terms for each size of the hidden layer.
+
+        The list is in the order of the sizes in the grid. Each item has two lists, `divergences`
+        and `terms`, with an array for each random layer, which has a number for each operator. `X`:
+        the scaled rows. `is_positive`: marks those of the positive class. `key`: seeds the draws.
         """
         sizes: Any = self.grid.values["n_hidden"]
         largest = max(sizes)

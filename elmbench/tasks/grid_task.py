@@ -9,7 +9,7 @@ import numpy as np
 
 from elmbench.evaluation.content import FLAT, OPTIONAL
 from elmbench.evaluation.folds import FoldData, fold_data
-from elmbench.evaluation.splits import Indices, stratified_rows
+from elmbench.evaluation.splits import Indices, sample_rows
 from elmbench.metrics import registered_metric
 from elmbench.registry import find_model
 from elmbench.specs.grids import SearchGrid
@@ -136,4 +136,4 @@ class TrainingTask(GridTask):
             return slice(None)
         is_classification = data.labels is not None
         seed_key = self.outer_fold.seed_key
-        return stratified_rows(y, n_used, is_classification, "tune", *seed_key)
+        return sample_rows(y, n_used, is_classification, "tune", *seed_key)

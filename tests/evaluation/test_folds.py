@@ -18,7 +18,7 @@ from elmbench.evaluation.preprocessing import (
     median_of,
     prepared_inputs,
 )
-from elmbench.evaluation.splits import stratified_rows
+from elmbench.evaluation.splits import sample_rows
 from elmbench.numerics.seeds import integer_seed
 from elmbench.specs.datasets import DatasetSpec, Shape
 from elmbench.specs.scaling import Scale
@@ -149,7 +149,7 @@ def test_a_subsample_has_the_classes_proportions(
 ) -> None:
     data = toys[name]
     keep, again = (
-        stratified_rows(data.y, rows, data.classes is not None, "subsample", name)
+        sample_rows(data.y, rows, data.classes is not None, "subsample", name)
         for _ in range(2)
     )
     assert len(set(keep)) == rows
@@ -170,9 +170,9 @@ def test_all_rows_are_used_where_there_are_no_more(
 
 def test_subsamples_differ_by_what_they_are_for(toys: dict[str, Dataset]) -> None:
     y = toys["two"].y
-    first = stratified_rows(y, 30, True, "tune", "two", 0, 0).tolist()
-    assert stratified_rows(y, 30, True, "tune", "two", 0, 1).tolist() != first
-    assert stratified_rows(y, 30, True, "tune", "two", 0, 0).tolist() == first
+    first = sample_rows(y, 30, True, "tune", "two", 0, 0).tolist()
+    assert sample_rows(y, 30, True, "tune", "two", 0, 1).tolist() != first
+    assert sample_rows(y, 30, True, "tune", "two", 0, 0).tolist() == first
 
 
 def test_data_are_loaded_once_and_asked_for_by_run(

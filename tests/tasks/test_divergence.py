@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from toy_data import AddModel, MakeUnit
 
 from elmbench.errors import ElmbenchError
-from elmbench.evaluation.splits import stratified_rows
+from elmbench.evaluation.splits import sample_rows
 from elmbench.models.protocols import Evaluated
 from elmbench.registry import find_model
 from elmbench.specs.grids import SearchGrid
@@ -93,7 +93,7 @@ def test_the_choice_is_brute_force_over_the_training_rows(
     data = fold_data(unit)
     X, y = data.X_train, data.y_train
     if tune_rows:
-        keep = stratified_rows(y, tune_rows, True, "tune", "two", 1, 2)
+        keep = sample_rows(y, tune_rows, True, "tune", "two", 1, 2)
         X, y = X[keep], y[keep]
     factory = find_model(model).factory("classification")
     seed = {} if model in ("k-elm", "svm") else {"random_state": model_seed(unit)}

@@ -29,7 +29,7 @@ from elmbench.datasets.dataset import Dataset
 from elmbench.errors import ElmbenchWarning
 from elmbench.evaluation import folds, preprocessing
 from elmbench.evaluation.predictions import checked_metric, metric_value
-from elmbench.evaluation.splits import stratified_rows
+from elmbench.evaluation.splits import sample_rows
 from elmbench.models import (
     EEMClassifier,
     FBKOSELMClassifier,
@@ -235,7 +235,7 @@ def test_tuning_on_fewer_rows(
     )
     do(unit, {})
     data = fold_data(unit)
-    keep = stratified_rows(data.y_train, 30, True, "tune", "two", 0, 0)
+    keep = sample_rows(data.y_train, 30, True, "tune", "two", 0, 0)
     assert {len(fit["X"]) for fit in recorder} == {20}
     learnt = {tuple(row) for fit in recorder for row in fit["X"]}
     assert learnt == {tuple(row) for row in data.X_train[keep]}

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from elmbench.errors import DataUnavailableError, ElmbenchError, first_line
-from elmbench.files import cache_folder, partial_path, sweep
+from elmbench.files import cache_folder, delete_abandoned, partial_path
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.datasets.sources import BUILT_IN, FileOptions, SourceSpec
 
@@ -222,7 +222,7 @@ def fetch_job(
     """
     shared = cache_folder() / "downloads"
     shared.mkdir(parents=True, exist_ok=True)
-    sweep(shared)
+    delete_abandoned(shared)
     for path in shared.iterdir():
         if time.time() - path.stat().st_mtime > _OLD:
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)

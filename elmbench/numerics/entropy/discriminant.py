@@ -93,11 +93,11 @@ class Moments(Location):
 def shrinkage_of(
     *, trace: float, squared: float, mean_fourth: float, weight: float, dimension: int
 ) -> float:
-    """Return e, the share of a multiple of the identity in the Ledoit-Wolf covariance.
+    """Return the share e, from 0 to 1, of the identity in the Ledoit-Wolf covariance.
 
-    `trace` and `squared`: tr(S) and |S|^2 of the empirical covariance S. `mean_fourth`: the mean of
-    the fourth powers of the norms of the centred rows. `weight`: the sum of the weights of the
-    rows. `dimension`: the number of features.
+    The covariance is (1 - e) S + e tr(S) / h I. `trace` and `squared`: tr(S) and |S|^2 of the
+    empirical covariance S. `mean_fourth`: the mean of the fourth powers of the norms of the centred
+    rows. `weight`: the sum of the weights of the rows. `dimension`: the number h of features.
     """
     # The squared distance of S from its multiple of the identity.
     distance = squared - trace**2 / dimension
@@ -203,15 +203,18 @@ def no_direction(size: int) -> Discriminant:
 def discriminant(
     negative: Moments, positive: Moments, size: int, dimension: int | None = None
 ) -> Discriminant:
-    """Return the direction of eq. (4), beta = 2 (S+ + S-)^-1 (m+ - m-) / ||m+ - m-||^2, in the
-    `size` leading features.
+    """Return the direction between two sets of rows, and the Gaussians of their projections.
+
+    The direction is that of eq. (4), beta = 2 (S+ + S-)^-1 (m+ - m-) / ||m+ - m-||^2, for the
+    Ledoit-Wolf covariances S and the means m of the `size` leading features. (Czarnecki and Tabor,
+    whose Algorithm 1 divides by the norm instead of its square, for the same direction.)
+    `dimension` is the number of features h if further features are zero in all rows; by default, h
+    is `size`.
 
     If m+ = m- up to round-off, or nothing varies, beta is zero. If the sum of the covariances is
-    singular to working precision, its least eigenvalues are lifted to h times the machine precision
-    times the largest one. `dimension` is h if further features are zero in all rows. (Czarnecki and
-    Tabor, whose Algorithm 1 divides by the norm instead of its square, for the same direction.) The
-    variances are at least the round-off of beta'(S+ + S-)beta, so that of two classes that are
-    points, neither is the narrower one.
+    singular to working precision, its least eigenvalues are lifted to `size` times the machine
+    precision times the largest one. The variances are at least the round-off of beta'(S+ + S-)beta,
+    so that of two classes that are points, neither is the narrower one.
     """
     difference = mean_difference(negative, positive, size)
     if difference is None:
@@ -245,8 +248,9 @@ def discriminant(
 
 
 def mean_difference(negative: Location, positive: Location, size: int) -> Array | None:
-    """Return m+ - m- in the leading features; None if it is zero up to round-off or nothing
-    varies.
+    """Return the difference of the means, m+ - m-, of the `size` leading features, (size,).
+
+    It is None if it is zero up to round-off or nothing varies.
     """
     # A mean is the first row plus the mean distance from it.
     gap = positive.first[:size] - negative.first[:size]

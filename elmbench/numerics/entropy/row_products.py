@@ -34,13 +34,13 @@ class _Covariance:
 def discriminants_of_few_rows(
     negative: Array, positive: Array, sizes: Iterable[int]
 ) -> dict[int, Discriminant]:
-    """Return the discriminants in some numbers of leading features, by these numbers, as
-    `discriminant` does.
+    """Return the discriminants of two sets of rows in some numbers of leading features.
 
-    The two sets of rows are overwritten. A number of features is left out if its discriminant needs
-    the covariances themselves: if the means nearly coincide, if the sum of the covariances is
-    nearly singular, or if round-off may decide which variance is smaller. `condition` is at most
-    the trace of the sum of the covariances over its least eigenvalue.
+    They are those of `discriminant`, in a dictionary by number of features. The two sets of rows,
+    each of shape (number of rows, d), are overwritten. A number of features is left out if its
+    discriminant needs the covariances themselves: if the means nearly coincide, if the sum of the
+    covariances is nearly singular, or if round-off may decide which variance is smaller.
+    `condition` is at most the trace of the sum of the covariances over its least eigenvalue.
     """
     n_negative = len(negative)
     n_rows = n_negative + len(positive)
@@ -134,7 +134,10 @@ def _discriminant(
 
 
 def _covariance(products: Array, size: int) -> _Covariance:
-    """Return the Ledoit-Wolf covariance of centred rows of `size` features from their products."""
+    """Return the Ledoit-Wolf covariance of n centred rows of `size` features, in factors.
+
+    `products`: the inner products of the rows, of shape (n, n).
+    """
     n_rows = len(products)
     squared_norms = products.diagonal()
     # tr(S) and |S|^2 of the empirical covariance S = X'X / n are those of X X' / n.

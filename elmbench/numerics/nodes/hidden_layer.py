@@ -145,13 +145,16 @@ def projected_classes(
     activation: str,
     operators: list[Array],
 ) -> tuple[list[Array], list[Array]]:
-    """Return means and variances of the projections beta'h(x) of two classes of rows, for sets of
-    operators beta.
+    """Return means and variances of the projections beta'h(x) of two classes, for sets of beta.
 
-    A set of operators, of shape (size, k), applies to the first nodes; its means and variances are
-    of shape (k, 2), those of the negative class first. The projection of the first row is
-    subtracted from the means; the variances divide by the number of rows. Both are exactly zero if
-    no node varies. `positive` marks the rows of that class.
+    h(x) are the outputs of hidden nodes with these `weights`, (L, d), and `biases`, (L,);
+    `activation` is a key of `NODES`. `positive`, of shape (n,), marks the rows of that class. A set
+    of `operators` beta, of shape (size, k), applies to the first nodes. The results are two lists
+    with an array of shape (k, 2) for each set: the means and the variances, those of the negative
+    class first.
+
+    The projection of the first row is subtracted from the means; the variances divide by the number
+    of rows. Both are exactly zero if no node varies.
     """
     outputs = node_outputs(X, weights, biases, activation)
     first_outputs = node_outputs(X[:1], weights, biases, activation)

@@ -44,12 +44,13 @@ class Network(NamedTuple):
 def output_weights(
     X: Rows, T: Array, layer: Layer, size: int, ridge: float, scale: Array | None = None
 ) -> tuple[Array, RidgeSystem]:
-    """Return the output weights of a network with `size` nodes, of shape (L, k), and the system
-    that they solve.
+    """Return the output weights of a network with `size` nodes, and the system that they solve.
 
-    With n rows and L nodes, the smaller of two: beta = (H'H + ridge I)^-1 H'T if L <= n, else
-    H'(HH' + ridge I)^-1 T, eq. (3) of Scardapane et al. X is of shape (n, d) and the targets T of
-    shape (n, k). With a `scale` S of the rows, S H and S T replace H and T.
+    The weights are of shape (L, k) for L = `size`. With n rows, the smaller of two systems is
+    solved: beta = (H'H + ridge I)^-1 H'T if L <= n, else H'(HH' + ridge I)^-1 T, eq. (3) of
+    Scardapane et al. X is of shape (n, d), the targets T of shape (n, k). `layer` maps rows to the
+    outputs H of the L nodes. `scale`: the square roots of the weights of the rows, of shape (n,),
+    which multiply H and T; None if all are 1.
     """
     n_rows = X.shape[0]
     if size <= n_rows:
@@ -73,16 +74,19 @@ def many_weights(
     solvers: Counter[str],
     scale: Array | None = None,
 ) -> Iterator[tuple[list[int], Array]]:
-    """Yield the output weights of several networks from one draw of hidden nodes, each network in
-    one of the results.
+    """Yield the output weights of several networks from one draw of hidden nodes.
+
+    Yields the positions of p networks in `networks`, each in one of the results, and their weights
+    of shape (L, p * k), where L is at least the largest of their numbers of nodes. The k columns of
+    the first network come first; they are zero beyond the nodes of each.
 
     For networks with at most as many nodes as rows, H'H is computed once, and one Cholesky factor
     for each ridge serves all of them. For larger ones, HH' is extended from one number of nodes to
     the next, for all ridges.
 
-    `layer` is that of the largest network. `solvers` counts the method of each network. Yields the
-    positions of p networks, and their weights of shape (L, p * k), the k columns of the first
-    network first, for the L nodes of the largest: zero beyond the nodes of each.
+    `layer` maps rows to the outputs of the nodes of the largest network. `solvers`, changed in
+    place, counts the method of each network, such as "leading cholesky" or "eigenvalues". `scale`:
+    the square roots of the weights of the rows, of shape (n,); None if all are 1.
     """
     n_rows = X.shape[0]
     by_ridge, by_size = _group_networks(networks, n_rows)
@@ -109,8 +113,10 @@ def many_weights(
 def _group_networks(
     networks: list[Network], n_rows: int
 ) -> tuple[dict[float, list[int]], dict[int, list[int]]]:
-    """Return the positions of the networks with at most as many nodes as rows, by ridge, and those
-    of the larger ones, by number of nodes.
+    """Return the positions of the networks by ridge and by number of nodes, in two dictionaries.
+
+    The first one has the networks with at most `n_rows` nodes, as {ridge: positions}; the second
+    one the larger ones, as {number of nodes: positions}.
     """
     by_ridge: dict[float, list[int]] = {}
     by_size: dict[int, list[int]] = {}
@@ -128,8 +134,9 @@ def _wide_weights(
 ) -> Iterator[tuple[int, Array]]:
     """Yield each number of leading nodes, ascending, and H'(HH' + r I)^-1 T for its ridges r.
 
-    `H` is of shape (n, L). The weights are of shape (size, p * k), the k columns of the first ridge
-    first.
+    `H`: outputs of all nodes, of shape (n, L). `T`: targets, of shape (n, k). `ridges`: the ridges
+    of each number of nodes. The weights are of shape (size, p * k), the k columns of the first
+    ridge first. `solvers`, changed in place, counts the method of each ridge.
     """
     n_rows = len(T)
     gram = np.zeros((n_rows, n_rows), order="F")
@@ -148,10 +155,10 @@ def _wide_weights(
 def _layer_equations(
     X: Rows, T: Array, layer: Layer, size: int, scale: Array | None
 ) -> tuple[Array, Array]:
-    """Return H'H, (size, size), and H'T, (size, k), for the outputs H of the first `size` nodes,
-    from blocks of rows.
+    """Return H'H and H'T for the outputs H of the first `size` nodes, from blocks of rows.
 
-    `scale` multiplies the rows of H and T.
+    They are of shape (size, size) and (size, k). `layer` maps rows to the outputs of `size` nodes
+    or more. `scale`, of shape (n,), multiplies the rows of H and T; None for no scale.
     """
     blocks = ((rows, 0, layer(X[rows])[:, :size]) for rows in layer_blocks(len(T)))
     (equations,) = normal_equations(blocks, 1, size, T, scale)
@@ -161,11 +168,12 @@ def _layer_equations(
 def _leading_weights(
     gram: Array, moments: Array, sizes: list[int], ridge: float, solvers: Counter[str]
 ) -> Array:
-    """Return the output weights of p networks with one ridge, of shape (L, p * k), the k columns of
-    the first network first.
+    """Return the output weights of p networks of leading nodes with one ridge.
 
-    They are zero beyond the nodes of each. The leading systems of H'H + ridge I are all solved by
-    the factor of the largest one that has a factor; larger ones by eigenvalues.
+    `gram` is H'H of all L nodes, and `moments` H'T, of shape (L, k). The result is of shape (L, p *
+    k), the k columns of the first network first, zero beyond the nodes of each. The factor of the
+    largest system that has a Cholesky factor solves all smaller ones; eigenvalues solve the larger
+    ones. `solvers`, changed in place, counts "leading cholesky" or "eigenvalues" for each network.
     """
     n_nodes, k = moments.shape
     n_networks = len(sizes)
@@ -231,11 +239,11 @@ def leading_solutions(
 def _pseudo_solve(
     R: Array, B: Array, cutoff: float, *, transposed: bool = False
 ) -> tuple[Array, float]:
-    """Return the pseudo-inverse of an upper triangular R, or of R', times B, and the condition of
-    the inverted matrix.
+    """Return the pseudo-inverse of an upper triangular R times B, and a condition number.
 
-    Singular values up to `cutoff` times the largest one count as zero. The condition is infinite if
-    all do.
+    With `transposed`, R' replaces R. Singular values up to `cutoff` times the largest one count as
+    zero. The condition is that of the matrix without them: infinite, with a zero solution, if all
+    count as zero.
     """
     n_columns = len(R)
     reciprocal, _ = dtrcon(R)
@@ -288,13 +296,13 @@ def pseudo_inverse_of_gram(H: Array) -> Array:
 
 
 def update_as_printed(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array, Array]:
-    """Return P and the output weights after one block, by eqs. (7) and (8) of Scardapane et al. as
-    they are printed.
+    """Return P and the output weights after one block of rows, by eqs. (7) and (8) as printed.
 
-    H are the outputs of the nodes for the rows of the block, and T the targets. Nothing keeps P
-    symmetric or positive definite: if it is ill-conditioned, its asymmetry by round-off grows from
-    block to block and the weights diverge until they are not finite, as the paper reports for
-    Calhousing.
+    P = (H'H)^-1 of all rows so far is of shape (L, L), `beta` (L, k). `H` are the outputs of the
+    nodes for the b rows of the block, (b, L), and `T` their targets, (b, k). Both results are new
+    arrays. Nothing keeps P symmetric or positive definite: if it is ill-conditioned, its asymmetry
+    by round-off grows from block to block and the weights diverge until they are not finite, as
+    Scardapane et al. report for Calhousing.
     """
     with np.errstate(all="ignore"):
         # Eq. (7): P - P H' (I + H P H')^-1 H P.
@@ -314,12 +322,13 @@ def update_as_printed(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array,
 
 
 def update_symmetric(P: Array, beta: Array, H: Array, T: Array) -> tuple[Array, Array]:
-    """Return P and the output weights after one block, by eqs. (7) and (8) in a form that keeps P
-    symmetric.
+    """Return P and the output weights after one block of rows, in a form that keeps P symmetric.
 
-    H are the outputs of the nodes for the rows of the block, and T the targets. With the Cholesky
-    factor U'U = I + HPH' and W = U'^-1 HP, the new P is P - W'W. If I + HPH' is not positive
-    definite within round-off, the step is that of `update_as_printed`.
+    P = (H'H)^-1 of all rows so far is of shape (L, L), `beta` (L, k). `H` are the outputs of the
+    nodes for the b rows of the block, (b, L), and `T` their targets, (b, k). Both results are new
+    arrays. The step is that of eqs. (7) and (8) of Scardapane et al.: with the Cholesky factor U'U
+    = I + HPH' and W = U'^-1 HP, the new P is P - W'W. If I + HPH' is not positive definite within
+    round-off, the step is that of `update_as_printed`.
     """
     HP = H @ P
     inner = HP @ H.T

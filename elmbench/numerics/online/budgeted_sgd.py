@@ -115,10 +115,10 @@ class BudgetedCounters(NamedTuple):
 
 
 def least_weight(m: int, support: SupportVectors) -> int:
-    """Return the number of the support vector with the shortest vector of weights, of the leading
-    `m`.
+    """Return the index of the support vector with the shortest vector of weights.
 
-    The oldest of equal ones is taken, see `TIED`.
+    The leading `m` support vectors are in use. The oldest of equally short ones is taken, see
+    `TIED`.
     """
     weights = support.weights
     born = support.born
@@ -153,7 +153,10 @@ class Pair(NamedTuple):
 
 
 def pair_of(a: int, b: int, gamma: float, support: SupportVectors) -> Pair:
-    """Return the properties of support vectors `a` and `b`."""
+    """Return the properties by which the support vectors with indices `a` and `b` are merged.
+
+    `gamma`: of the kernel exp(-gamma d^2).
+    """
     n_outputs = len(support.weights)
     weights_a = support.weights[:, a]
     weights_b = support.weights[:, b]
@@ -166,12 +169,12 @@ def pair_of(a: int, b: int, gamma: float, support: SupportVectors) -> Pair:
 
 
 def tied_within(pair: Pair) -> float:
-    """Return the difference up to which squared lengths of a pair are equal, see `TIED`."""
+    """Return the difference up to which two squared lengths of a merged pair are equal."""
     return TIED * (pair.aa + 2.0 * abs(pair.ab) + pair.bb)
 
 
 def kernels_with_merged(h: float, exponent: float) -> tuple[float, float]:
-    """Return the kernels k(a, z) and k(b, z) of z = h x_a + (1 - h) x_b.
+    """Return the kernels k(a, z) and k(b, z) of two points and the merged one, z = h a + (1 - h) b.
 
     `exponent` is the logarithm of k(a, b).
     """
@@ -181,17 +184,17 @@ def kernels_with_merged(h: float, exponent: float) -> tuple[float, float]:
 
 
 def merged_length(h: float, pair: Pair) -> float:
-    """Return the squared length of the projection of w_a f_a + w_b f_b onto f_z, z = h x_a + (1 -
-    h) x_b.
+    """Return the squared length of two weighted support vectors that are merged into one.
 
-    f_x is the image of x in the space of the kernel; lengths are summed over the outputs.
+    It is that of the projection of w_a f_a + w_b f_b onto f_z, z = h x_a + (1 - h) x_b, where f_x
+    is the image of x in the space of the kernel. Lengths are summed over the outputs.
     """
     u, v = kernels_with_merged(h, pair.exponent)
     return pair.aa * u * u + 2.0 * pair.ab * u * v + pair.bb * v * v
 
 
 def golden_section(pair: Pair) -> tuple[float, float]:
-    """Return a maximiser h of `merged_length` between 0 and 1, and that length.
+    """Return an h in [0, 1] that maximises `merged_length` of a pair, and that squared length.
 
     Of equally long ones, the smaller h is taken. With two maxima, the search may end at the lower
     one.
@@ -222,12 +225,12 @@ def golden_section(pair: Pair) -> tuple[float, float]:
 
 
 def best_merge(pair: Pair) -> tuple[float, float]:
-    """Return the h in [0, 1] of the longest projection, and its squared length.
+    """Return the best h in [0, 1] for the merged vector h x_a + (1 - h) x_b and its squared length.
 
-    Both ends are tried after a golden section search, so merging never loses more than the removal
-    of either support vector. An end is taken if the search finds no longer projection. Of equally
-    long ones, see `TIED`, the search takes the one with the smaller h: two equal weights have
-    maxima at h and 1 - h, and round-off would choose.
+    The length is `merged_length`. Both ends are tried after a golden section search, so merging
+    never loses more than the removal of either support vector. An end is taken if the search finds
+    no longer projection. Of equally long ones, see `TIED`, the search takes the one with the
+    smaller h: two equal weights have maxima at h and 1 - h, and round-off would choose.
     """
     within = tied_within(pair)
     h, length = golden_section(pair)
@@ -243,11 +246,10 @@ def best_merge(pair: Pair) -> tuple[float, float]:
 def best_partner(
     a: int, m: int, gamma: float, support: SupportVectors
 ) -> tuple[int, float]:
-    """Return the number of the support vector with which merging `a` loses least, and the h of
-    `best_merge`.
+    """Return the index of the support vector with which `a` is merged at the least loss, and the h.
 
-    `m` support vectors are in use. The first of equal ones is taken, see `TIED`; -1 if `a` is the
-    only one.
+    The merged vector is h x_a + (1 - h) x_b. The leading `m` support vectors are in use. The first
+    of equal ones is taken, see `TIED`. Without another one, the index is -1 and h is 0.
     """
     # Wang et al. (2012), section 5.2: the loss is |w_a f_a + w_b f_b|^2 minus the squared length of
     # the projection, summed over the outputs.
@@ -270,8 +272,10 @@ def best_partner(
 
 
 def write_distances(s: int, distances: Array, matrix: Array) -> None:
-    """Write the squared distances of support vector `s` from the leading ones to its row and column
-    of `matrix`.
+    """Write squared distances to the row and the column `s` of a matrix of distances, in place.
+
+    `distances`: of support vector `s` from the leading ones, of shape (m,). The diagonal entry
+    becomes zero.
     """
     m = len(distances)
     matrix[s, :m] = distances
@@ -280,9 +284,11 @@ def write_distances(s: int, distances: Array, matrix: Array) -> None:
 
 
 def merge_weights(a: int, b: int, h: float, exponent: float, weights: Array) -> None:
-    """Replace the weights of `b` by those of the merged support vector; `a` keeps its own.
+    """Replace the weights of support vector `b` by those of `a` and `b` merged, in place.
 
     `h` is that of `best_merge`, and `exponent` the logarithm of the kernel between a and b.
+    `weights`, of shape (n_outputs, capacity), has the support vectors as columns; that of `a`
+    stays.
     """
     # Wang et al. (2012), section 5.2: the projection of w_a f_a + w_b f_b onto f_z has the weights
     # w_a k(a, z) + w_b k(b, z).
@@ -291,10 +297,10 @@ def merge_weights(a: int, b: int, h: float, exponent: float, weights: Array) -> 
 
 
 def merge_points(a: int, b: int, h: float, m: int, support: SupportVectors) -> None:
-    """Replace support vector `b` by z = h x_a + (1 - h) x_b, with its norm and its distances from
-    the leading `m`.
+    """Replace support vector `b` by z = h x_a + (1 - h) x_b, in place.
 
-    Support vector `a` stays as it is.
+    Its norm and its distances from the leading `m` are those of z. Support vector `a` stays as it
+    is.
     """
     # |z - s|^2 = h |a - s|^2 + (1 - h) |b - s|^2 - h (1 - h) |a - b|^2, and |z|^2 likewise.
     columns = support.columns
@@ -311,10 +317,11 @@ def merge_points(a: int, b: int, h: float, m: int, support: SupportVectors) -> N
 
 
 def merge_with_partner(a: int, m: int, gamma: float, support: SupportVectors) -> int:
-    """Merge support vector `a` with its best partner b, and return b.
+    """Merge support vector `a` into its best partner, in place, and return the partner's index.
 
-    Slot b then holds the merged vector with its weights, norm and distances. Slot a is unchanged:
-    the caller removes it. `m` support vectors are in use, two or more.
+    The partner then holds the merged vector with its weights, norm and distances. Support vector
+    `a` is unchanged: the caller removes it. The leading `m` support vectors are in use, two or
+    more.
     """
     b, h = best_partner(a, m, gamma, support)
     exponent = -gamma * support.distances[a, b]
@@ -324,7 +331,10 @@ def merge_with_partner(a: int, m: int, gamma: float, support: SupportVectors) ->
 
 
 def remove_vector(a: int, m: int, support: SupportVectors) -> None:
-    """Remove support vector `a` of the leading `m`, and move the last of these to its position."""
+    """Remove support vector `a` of the leading `m` in place.
+
+    The last of these takes its position.
+    """
     last = m - 1
     support.norms[a] = support.norms[last]
     support.born[a] = support.born[last]
@@ -338,10 +348,10 @@ def remove_vector(a: int, m: int, support: SupportVectors) -> None:
 def shrink_to_budget(
     m: int, step: int, settings: BudgetedSettings, support: SupportVectors
 ) -> None:
-    """Merge the support vector with the least weight with its best partner, or remove it.
+    """Merge the support vector with the least weight with its best partner, or remove it, in place.
 
-    Of `m` support vectors, the leading m - 1 are then in use. A merged one counts as born at
-    `step`.
+    It is merged if `settings.merges`; the merged one counts as born at `step`. The leading `m`
+    support vectors are in use; afterwards the leading m - 1 are.
     """
     # Wang et al. (2012), Algorithm 1, lines of the budget maintenance.
     lightest = least_weight(m, support)
@@ -352,7 +362,7 @@ def shrink_to_budget(
 
 
 def distance_row(row: SparseRow, m: int, support: SupportVectors, out: Array) -> None:
-    """Write the squared distances between a row and the leading `m` support vectors to `out`."""
+    """Write the squared distances of a row from the leading `m` support vectors to `out[:m]`."""
     # The sum of (x_f - s_f)^2 over the features of the row, and |s|^2 over those that it lacks.
     columns = support.columns
     inside = np.zeros(m)
@@ -374,7 +384,7 @@ def distance_row(row: SparseRow, m: int, support: SupportVectors, out: Array) ->
 def rival(label: int, scores: Array) -> int:
     """Return the class with the largest score except `label`, the first of equal ones.
 
-    It is -1 for a single output.
+    `scores`: of shape (n_outputs,). It is -1 for a single output, which stands for two classes.
     """
     best = -1
     if len(scores) > 1:
@@ -397,7 +407,10 @@ def margin_of(label: int, opponent: int, scores: Array) -> float:
 
 
 def find_equal(m: int, distances: Array) -> int:
-    """Return the first of `m` support vectors at distance zero, or `m`."""
+    """Return the index of the first of the leading `m` support vectors at distance zero, or `m`.
+
+    `distances`: from a row, of shape (m,) or longer.
+    """
     for s in range(m):
         if distances[s] == 0.0:
             return s
@@ -407,9 +420,10 @@ def find_equal(m: int, distances: Array) -> int:
 def append_vector(
     row: SparseRow, m: int, distances: Array, support: SupportVectors
 ) -> None:
-    """Append a row as support vector `m`, with zero weights.
+    """Append a row as support vector `m`, with zero weights, in place.
 
-    `distances` are its squared distances from the leading `m`. The caller sets `born`.
+    `distances` are its squared distances from the leading `m`. The capacity must suffice. The
+    caller sets `born`.
     """
     features = row.features
     values = row.values
@@ -422,10 +436,11 @@ def append_vector(
 
 
 def add_weight(slot: int, label: int, opponent: int, weights: Array) -> None:
-    """Add the step of a row that violates its margin to the weights of support vector `slot`, in
-    place.
+    """Add the step of a row that violates its margin to the weights of a support vector, in place.
 
-    `opponent` is the result of `rival`: -1 for a single output.
+    `slot`: its index. `weights` are of shape (n_outputs, capacity). That of the class `label` grows
+    by 1, that of the class `opponent` falls by 1. An `opponent` of -1 stands for a single output,
+    whose weight grows by 1 for the class 1 and falls by 1 for the class 0.
     """
     # The subgradient of the loss of Crammer and Singer, or of the hinge loss for a single output.
     if opponent >= 0:
@@ -443,15 +458,16 @@ def absorb_budgeted(
     settings: BudgetedSettings,
     support: SupportVectors,
 ) -> tuple[BudgetedCounters, int]:
-    """Learn sparse rows in their order, and keep the budget after each.
+    """Learn the rows from `counters.position` on, in their order, and keep the budget after each.
 
     After t steps the model is sum_s w_s k(x_s, .) / (ridge t), so shrinking all weights by 1 - 1/t
-    does not change w, and a row that violates the margin joins with a weight of 1. `support` is
-    changed in place.
+    does not change w. A row that violates the margin joins the support vectors with a weight of 1,
+    or adds it to that of an equal support vector. `support` is changed in place.
 
     Returns
     -------
     counters : BudgetedCounters
+        The new position, step and size.
     status : int
         `DONE`, or `GROW` if the capacity does not suffice for the next row.
     """
@@ -520,8 +536,10 @@ class BudgetedState:
         )
 
     def extend(self, X: Rows, labels: Numbers, ridge: float) -> None:
-        """Learn rows `X`, dense or CSR, with the numbers of their classes, in their order.
+        """Learn rows `X`, dense or CSR of shape (n, n_features), in their order.
 
+        Only rows that violate their margin join the support vectors; beyond the budget, one is
+        merged or removed. `labels`: class numbers, of shape (n,), 0 and 1 for a single output.
         `ridge` is the lambda of the objective ridge |w|^2 / 2 + the mean hinge loss.
         """
         samples = LabelledRows(rows=sparse_rows(X), labels=loop_array(labels, np.int64))
@@ -559,8 +577,9 @@ class BudgetedState:
         return np.ascontiguousarray(self.support.columns[:, : self.size].T)
 
     def _reserve(self) -> None:
-        """Enlarge the arrays if they have no room for one more support vector, up to one beyond the
-        budget.
+        """Enlarge the arrays of the support vectors if they are full.
+
+        Their capacity doubles, up to one support vector beyond the budget.
         """
         support = self.support
         if self.size < len(support.norms):

@@ -125,7 +125,10 @@ class ChosenWeights(NamedTuple):
 
 
 def add_row(sign: float, row: SparseRow, constant: float, column: Array) -> None:
-    """Add a row with the constant feature, times `sign`, to the weight `column`, in place."""
+    """Add a row, with the constant feature, times `sign` to a weight, in place.
+
+    `column`: the weight, of shape (n_features + 1,), whose last entry is the intercept.
+    """
     for p in range(len(row.features)):
         column[row.features[p]] += sign * row.values[p]
     column[len(column) - 1] += sign * constant
@@ -134,9 +137,11 @@ def add_row(sign: float, row: SparseRow, constant: float, column: Array) -> None
 def write_scores(
     row: SparseRow, m: int, constant: float, columns: Array, scores: Array
 ) -> None:
-    """Write the output of each of the leading `m` weights for a row to `scores`.
+    """Write the output of each of the leading `m` weights for a row to `scores[:m]`.
 
-    The outputs are times the ridge and the number of steps, as the columns are.
+    `columns`: the weights, of shape (n_features + 1, capacity), the intercepts in the last row.
+    `constant`: the feature of the intercepts. The outputs are times the ridge and the number of
+    steps, as the columns are.
     """
     last = len(columns) - 1
     intercepts = columns[last]
@@ -152,9 +157,11 @@ def write_scores(
 def choose_weights(
     label: int, name: int, m: int, scores: Array, planes: Hyperplanes
 ) -> ChosenWeights:
-    """Return the weights that a row of class `label`, assigned to weight `name`, is compared with.
+    """Return the indices of the weights that a row of the class `label` is compared with.
 
-    The first of equal outputs is taken.
+    These are the weights with the largest output of its class and of the other classes, and the one
+    of its class that is called `name`, each -1 if there is none. `scores`: the outputs of the
+    leading `m` weights for the row. The first of equal outputs is taken.
     """
     right = -1
     opponent = -1
@@ -177,17 +184,18 @@ def absorb_hyperplanes(
     settings: HyperplaneSettings,
     planes: Hyperplanes,
 ) -> tuple[HyperplaneCounters, int]:
-    """Learn sparse rows in their order.
+    """Learn the rows from `counters.position` on, in their order.
 
-    After t steps the weights are the columns divided by ridge t, so shrinking all weights by 1 -
-    1/t does not change the columns. A row that violates its margin is added to a weight of its
-    class and subtracted from the largest weight of the other classes. With one weight for each
-    class, `limit` 1, this is Pegasos with the loss of Crammer and Singer. `planes` are changed in
-    place.
+    Only a row that violates its margin changes weights: it is added to a weight of its class, or
+    becomes a new one, see `HyperplaneRows.assigned`, and is subtracted from the weight of the other
+    classes with the largest output. `planes` are changed in place. After t steps the weights are
+    the columns divided by ridge t, so shrinking all weights by 1 - 1/t does not change the columns.
+    With one weight for each class, `limit` 1, this is Pegasos with the loss of Crammer and Singer.
 
     Returns
     -------
     counters : HyperplaneCounters
+        The new position, step, size and name of the next weight.
     status : int
         `DONE`, or `GROW` if the capacity does not suffice for the next row.
     """
@@ -272,11 +280,19 @@ class HyperplaneState:
     def extend(
         self, X: Rows, labels: Numbers, ridge: float, assigned: Numbers | None = None
     ) -> None:
-        """Learn rows `X`, dense or CSR, with the numbers of their classes, in their order.
+        """Learn rows `X`, dense or CSR of shape (n, n_features), in their order.
 
-        `ridge` is the lambda of the objective ridge |W|^2 / 2 + the mean hinge loss of all weights
-        W. `assigned` is the result of `assign` for the rows; without it, each row is added to the
-        weight of the largest output.
+        Only the first row of all and rows within their margin change weights: the output of a
+        weight of their class exceeds the largest output of the other classes by less than 1. Such a
+        row is added to that weight and subtracted from the weight with the largest output of the
+        other classes. The weight of its class is the one that `assigned` names, if it still exists.
+        Otherwise it is the one with the largest output; if this output is not positive and the
+        class has fewer than `limit` weights, the row becomes a new weight instead. After every
+        `prune_every` rows, small weights are dropped.
+
+        `labels`: class numbers, of shape (n,). `ridge`: the lambda of the objective ridge |W|^2 / 2
+        + the mean hinge loss of all weights W. `assigned`: the names that `assign` returned for the
+        rows, of shape (n,); None for none.
         """
         rows = sparse_rows(X)
         if assigned is None:
@@ -315,10 +331,11 @@ class HyperplaneState:
                 self._prune()
 
     def assign(self, X: Rows, labels: Numbers) -> Numbers:
-        """Return, for each row, the name of the weight of its class with the largest output.
+        """Return, for each row, the name of the weight of its class with the largest output, (n,).
 
-        If that is negative and the class has fewer than `limit` weights, the class gets a weight of
-        zero, which is then the largest for all such rows.
+        `labels`: class numbers, of shape (n,). If the largest output is negative and the class has
+        fewer than `limit` weights, the state gets a weight of zero for this class, and all such
+        rows its name.
         """
         owners = self.owners[: self.size]
         is_own_class = owners[np.newaxis] == labels[:, np.newaxis]
@@ -338,7 +355,7 @@ class HyperplaneState:
         return names
 
     def _new_weight(self, label: int) -> int:
-        """Add a weight of zero to a class, and return the name of the weight."""
+        """Add a weight of zero to the class with the number `label`; return the weight's name."""
         if self.size == len(self.owners):
             self._reserve()
         name = self.born
@@ -379,7 +396,7 @@ class HyperplaneState:
         return weights, intercepts, owners[order]
 
     def _reserve(self) -> None:
-        """Enlarge the arrays for twice as many weights, up to `limit` for each class."""
+        """Enlarge the arrays for twice as many weights, at most `limit` for each class."""
         n_rows = self.n_features + 1
         # Twice as many weights, up to the limit of all classes.
         most = self.limit * self.n_classes
@@ -392,10 +409,10 @@ class HyperplaneState:
         self.names = enlarge(self.names, shape)
 
     def _prune(self) -> None:
-        """Drop the smallest weights, whose squared norms add up to at most pruning^2, but not the
-        last one of a class.
+        """Drop the smallest weights: their squared norms add up to at most `pruning`^2.
 
-        The others keep their order and their names.
+        The norms are those of the columns. The last weight of a class stays. The others keep their
+        order and their names.
         """
         columns = self.columns[:, : self.size]
         squared_norms = np.einsum("ij,ij->j", columns, columns)

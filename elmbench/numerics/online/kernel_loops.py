@@ -41,10 +41,11 @@ LEAST_DISTANCE = 1e-9
 def kernel_row(
     point: Array, dictionary: Array, m: int, gamma: float, gram: Array, out: Array
 ) -> None:
-    """Write the kernel of `point` with the first `m` dictionary rows to `out`.
+    """Write the kernel of a row with the first `m` dictionary rows to `out[:m]`.
 
-    It is read from `gram`, where both are numbers of rows, or computed as exp(-gamma d^2) if `gram`
-    is empty.
+    `point`: the row, of shape (n_features,). `dictionary`: rows as columns, of shape (n_features,
+    capacity). If `gram` is empty, the kernel is exp(-gamma d^2). Otherwise it is read from `gram`,
+    and the only feature of a row is its number there.
     """
     # Scardapane et al., eq. (12): exp(-gamma d^2).
     if len(gram) > 0:
@@ -67,10 +68,10 @@ def kernel_row(
 
 
 def self_kernel(number: float, gram: Array) -> float:
-    """Return the kernel of a row with itself: a diagonal entry of `gram`, or 1 for the Gaussian
-    kernel.
+    """Return the kernel of a row with itself: a diagonal entry of `gram`, or 1 if `gram` is empty.
 
-    `number` is the only feature of the row; the Gaussian kernel ignores it.
+    `number` is the row's number in `gram`. An empty `gram` stands for the Gaussian kernel, which
+    ignores it.
     """
     return gram[int(number), int(number)] if len(gram) > 0 else 1.0
 
@@ -182,7 +183,7 @@ class InverseVectors(NamedTuple):
 
 
 def new_vectors(capacity: int, n_outputs: int) -> InverseVectors:
-    """Return vectors of zeros."""
+    """Return vectors of zeros for a dictionary of `capacity` rows, to be reused for each row."""
     update = Update(np.zeros(capacity), np.zeros(capacity))
     return InverseVectors(
         np.zeros(capacity),
@@ -196,10 +197,11 @@ def new_vectors(capacity: int, n_outputs: int) -> InverseVectors:
 def worst_residual(
     j: int, m: int, arrays: InverseArrays, vectors: InverseVectors
 ) -> float:
-    """Return the larger residual in equation `j`: of the inverse, and of the weights.
+    """Return the larger residual of the inverse and of the weights in one equation.
 
-    `vectors` have k, row j of K + I/C, and z = Q k, from which this call subtracts e_j. The
-    residual of the inverse is Q k - e_j; that of the weights is relative to the largest target.
+    `j`: the dictionary row of the equation, of the leading `m`. `vectors` have k, row j of K + I/C,
+    and z = Q k, from which this call subtracts e_j in place. The residual of the inverse is the
+    largest entry of Q k - e_j; that of the weights is relative to the largest target.
     """
     # Q k - e_j.
     z = vectors.z
@@ -221,10 +223,10 @@ def worst_residual(
 def output_errors(
     values: Array, m: int, weights: Array, vectors: InverseVectors
 ) -> None:
-    """Write the errors of all outputs at a row, `values` less k'a, to `vectors.errors`.
+    """Write the errors of all outputs at a row, targets less predictions, to `vectors.errors`.
 
-    `values` are the targets of the row; `vectors.k` is its kernel with the leading `m` dictionary
-    rows.
+    `values` are the targets of the row, of shape (n_outputs,); `vectors.k` is its kernel with the
+    leading `m` dictionary rows, and `weights`, of shape (n_outputs, capacity), are theirs.
     """
     # Table I, line 8: e = t - k'a.
     for o in range(len(weights)):
@@ -232,14 +234,15 @@ def output_errors(
         vectors.errors[o] = values[o] - output
 
 
-def least_significant(
+def least_significant_row(
     m: int, r: float, arrays: InverseArrays, vectors: InverseVectors
 ) -> int:
-    """Return the number of the dictionary row whose removal costs least; `m` stands for the new
-    row.
+    """Return the index of the dictionary row whose removal costs least, or `m` for the new row.
 
-    `r` is that of the new row, line 6 of Table I. The first of equal ones is taken; the new row is
-    the last.
+    The leading `m` dictionary rows are in use. `vectors` must hold z and the errors of the new row,
+    and `r` is its pivot, k(x, x) + 1/C - k'z; nothing is changed. The cost of row i, after the new
+    row has joined, is |a_i| / Q_ii: its leave-one-out error, or the norm of those of all outputs.
+    The first of equal ones is taken; the new row counts as the last.
     """
     # Van Vaerenbergh et al. (2010): the cost is |a_i| / Q_ii after the new row was added, the
     # leave-one-out error of row i, or its 2-norm for several outputs.
@@ -271,11 +274,12 @@ def least_significant(
 def leave_dictionary(
     slot: int, m: int, r: float, arrays: InverseArrays, vectors: InverseVectors
 ) -> float:
-    """Remove row `slot` of the leading `m` from the model; return r of the new row without it.
+    """Remove dictionary row `slot` from the model; return the pivot of the new row without it.
 
-    The weights are changed in place; so are `z` and the errors of the new row, which become those
-    without the removed row. The inverse loses its row and column; the change of the rest, -v v', is
-    left pending in `vectors.update`.
+    The leading `m` rows are in use. `r`: the pivot of the new row with the removed one, k(x, x) +
+    1/C - k'z. The weights are changed in place; so are `z` and the errors of the new row in
+    `vectors`, which become those without the removed row. The inverse loses its row and column; the
+    change of the rest, -v v', is left pending in `vectors.update`.
     """
     # Inversion lemma: Q_rest = Q - q q' / q_slot, a_rest = a - q a_slot / q_slot. Adding a row and
     # then removing row `slot` equals the reverse order, in which nothing cancels.
@@ -311,10 +315,11 @@ def leave_dictionary(
 def join_dictionary(
     slot: int, m: int, r: float, arrays: InverseArrays, vectors: InverseVectors
 ) -> None:
-    """Extend the weights by a new row at `slot`, in place.
+    """Extend the weights by a new row at position `slot` of the dictionary, in place.
 
-    The change of the inverse, u u', is left pending in `vectors.update`. `m` counts the new row,
-    and `r` is that of line 6 of Table I.
+    `m`: the number of dictionary rows, with the new one. `r`: the pivot of the new row, k(x, x) +
+    1/C - k'z. `vectors` must hold its z and errors. The change of the inverse, u u', is left
+    pending in `vectors.update`; the caller stores the row itself.
     """
     # Table I, line 7: Q grows by u u' with u = [z; -1] / sqrt(r).
     z = vectors.z
@@ -335,7 +340,7 @@ def join_dictionary(
 
 
 def store_row(slot: int, t: int, samples: Samples, arrays: InverseArrays) -> None:
-    """Write sample `t` and its targets to `slot` of the dictionary."""
+    """Write row `t` of the samples and its targets to position `slot` of the dictionary."""
     for o in range(len(arrays.targets)):
         arrays.targets[o, slot] = samples.values[t, o]
     arrays.dictionary[:, slot] = samples.rows[t]
@@ -349,7 +354,8 @@ def absorb(
 ) -> tuple[int, InverseCounters, int]:
     """Learn samples in their order, and prune the dictionary to the budget after each.
 
-    The arrays are changed in place.
+    The arrays are changed in place. At `DRIFT`, the caller computes the inverse and the weights
+    from scratch, sets the age to 0 and continues with the samples that were not learnt.
 
     Returns
     -------
@@ -405,7 +411,7 @@ def absorb(
         output_errors(samples.values[t], m, arrays.weights, vectors)  # line 8
         slot = m
         if m == settings.budget:
-            slot = least_significant(m, r, arrays, vectors)
+            slot = least_significant_row(m, r, arrays, vectors)
             if slot < m:
                 # A diagonal entry of the inverse is at least that of the matrix, inverted.
                 entry = ridge + self_kernel(dictionary[0, slot], gram)
@@ -478,11 +484,11 @@ class DependencyArrays(NamedTuple):
 
 
 def update_fit(values: Array, m: int, a: Array, h: Array, fitted: Array) -> float:
-    """Update the outputs at the dictionary rows by a row with targets `values`; return the scale 1
-    + a'h.
+    """Update the outputs at the dictionary rows by a row that does not join; return 1 + a'h.
 
-    `a` are the coefficients of the row, and `h` is P a. `fitted` is changed in place; the change of
-    P, -v v' with v = h / sqrt(scale), is left to the caller.
+    `values`: the row's targets, of shape (n_outputs,). `a`: its coefficients in the `m` dictionary
+    rows. `h`: P a. `fitted`, of shape (n_outputs, capacity), is changed in place; the change of P,
+    -v v' with v = h / sqrt(1 + a'h), is left to the caller. The result is at least 1.
     """
     # Engel et al., Table 1: q = P a / (1 + a'P a), here for c = K times the weights.
     # The scale is at least 1, because P is positive semi-definite; less is round-off.
@@ -500,10 +506,11 @@ def update_fit(values: Array, m: int, a: Array, h: Array, fitted: Array) -> floa
 
 
 def append_atom(m: int, distance: float, w: Array, arrays: DependencyArrays) -> None:
-    """Append a row and a column to the factor of K and to P, in place.
+    """Append a row and a column to the factor of K and to P, in place, for a row that joins.
 
-    `w` is L^-1 k for the new row, and `distance` its squared distance from the span of the `m` rows
-    so far. The caller stores the row itself.
+    `m`: the number of dictionary rows before. `w`: L^-1 k for the new row. `distance`: its squared
+    distance from the span of the `m` rows, which must be positive. The caller stores the row
+    itself.
     """
     # Engel et al., eqs. of the second case of Table 1: K grows by a row and a column, P by a 1.
     factor = arrays.factor

@@ -45,7 +45,7 @@ class SparseRow(NamedTuple):
 
 
 def row_of(t: int, rows: SparseRows) -> SparseRow:
-    """Return row `t`, as views of the arrays."""
+    """Return the features of row `t` that are stored, and their values, as views of the arrays."""
     start = rows.indptr[t]
     stop = rows.indptr[t + 1]
     return SparseRow(rows.indices[start:stop], rows.data[start:stop])
@@ -86,9 +86,9 @@ def inner(a: Array, b: Array, m: int) -> float:
 
 
 def solve_lower(factor: Array, m: int, w: Array) -> None:
-    """Replace the first `m` entries of w by L^-1 w, two columns at a time.
+    """Replace the first `m` entries of w by the solution of L x = w for a lower triangular L.
 
-    `factor` is L + L' with its diagonal once, so that this and `solve_upper` run along rows.
+    `factor`: L + L' with its diagonal once, so that this and `solve_upper` run along rows.
     """
     for j in range(0, m - 1, 2):
         k = j + 1
@@ -116,8 +116,9 @@ def solve_lower(factor: Array, m: int, w: Array) -> None:
 
 
 def solve_upper(factor: Array, m: int, a: Array) -> None:
-    """Replace the first `m` entries of a by L'^-1 a, two columns at a time; `factor` as in
-    `solve_lower`.
+    """Replace the first `m` entries of a by the solution of L' x = a for a lower triangular L.
+
+    `factor`: L + L' with its diagonal once, as for `solve_lower`.
     """
     for j in range(m - 1, 0, -2):
         k = j - 1

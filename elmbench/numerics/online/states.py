@@ -70,8 +70,11 @@ class _OnlineState:
 
     @abstractmethod
     def _absorb(self, X: Array, T: Array) -> None:
-        """Learn rows X, of shape (n, features of `dictionary`), with targets T, in the form of the
-        loops.
+        """Learn rows one by one, in their order: extend the dictionary and all arrays of the state.
+
+        `X`: writable, of shape (n, n_features), or (n, 1) with the numbers of rows of `gram` for a
+        kernel that is not Gaussian. `T`: targets, of shape (n, n_outputs), writable. Both are in C
+        order.
         """
 
     @abstractmethod
@@ -79,10 +82,11 @@ class _OnlineState:
         """Return the weights, of shape (size, n_outputs)."""
 
     def extend(self, X: Rows, T: Array) -> None:
-        """Learn rows X, of shape (n, n_features), and T, of shape (n, n_outputs), in their order.
+        """Learn rows `X`, of shape (n, n_features), dense or CSR, in their order.
 
-        A ValueError is raised for a second call with a precomputed kernel, and for an indefinite
-        kernel.
+        `T`: targets, of shape (n, n_outputs). For a precomputed kernel, X holds the values with all
+        training rows, of shape (n, n), and must come in one call. Raises ValueError for a further
+        call with a precomputed kernel, and for an indefinite kernel.
         """
         for name in ("gram", *self._row_counts):
             setattr(self, name, loop_array(getattr(self, name), None))
@@ -106,7 +110,12 @@ class _OnlineState:
             self.solution()  # which raises where there is none
 
     def _absorb_numbers(self, kernel: Kernel, X: Rows, T: Array) -> None:
-        """Learn rows by their numbers in the kernel matrix of the dictionary and of these rows."""
+        """Learn rows from the matrix of a kernel that is not Gaussian, by their numbers in it.
+
+        `X`: of shape (n, n_features); for a precomputed kernel, the whole kernel matrix. `T`:
+        targets, of shape (n, n_outputs). Afterwards `stored` and `gram` are those of the new
+        dictionary. Raises ValueError for an indefinite kernel matrix.
+        """
         rows = self._append_to_stored(kernel, X)
         gram = kernel.matrix(X if kernel.is_precomputed else rows)
         if not kernel.is_definite:
@@ -132,7 +141,11 @@ class _OnlineState:
         numbers[:] = np.arange(self.size)
 
     def _append_to_stored(self, kernel: Kernel, X: Rows) -> Any:
-        """Return the stored rows followed by X, or the stored form of X if it comes first."""
+        """Return the stored rows followed by the rows `X`; the state is not changed.
+
+        If no rows are stored, these are the rows X in the form of `Kernel.select_rows`: their
+        numbers for a precomputed kernel.
+        """
         if self.stored is None:
             return kernel.select_rows(X)
         if sp.issparse(self.stored):
@@ -144,8 +157,9 @@ class _OnlineState:
 
     @property
     def rows(self) -> Any:
-        """The rows of the dictionary, of shape (size, n_features), in C order or as stored; or
-        their numbers.
+        """The rows of the dictionary, of shape (size, n_features); their numbers if precomputed.
+
+        Rows of the Gaussian kernel are in C order, others as they are stored, such as CSR.
         """
         return (
             np.ascontiguousarray(self.dictionary[:, : self.size].T)
@@ -196,7 +210,12 @@ class InverseState(_OnlineState):
     inverse: Array = field(init=False)
 
     def _absorb(self, X: Array, T: Array) -> None:
-        """Learn rows one by one, in compiled code."""
+        """Learn rows one by one in compiled code: extend the dictionary, weights and the inverse.
+
+        `X`: writable, of shape (n, n_features), or (n, 1) with the numbers of rows of `gram` for a
+        kernel that is not Gaussian. `T`: targets, of shape (n, n_outputs). If round-off is too
+        large, the inverse is computed from scratch between two rows.
+        """
         capacity = min(self.budget, self.size + len(X))
         if capacity > len(self.inverse):
             self._reserve(max(capacity, min(self.budget, 2 * len(self.inverse))))
@@ -234,7 +253,7 @@ class InverseState(_OnlineState):
                 counters = counters._replace(age=0)
 
     def solution(self) -> Array:
-        """Return the weights, of shape (size, n_outputs).
+        """Return the weights of the dictionary rows, of shape (size, n_outputs), as a new array.
 
         They are those of the state, unless a check of round-off failed in the last rows. Then they
         are computed from scratch, but the state is unchanged, so that reading it does not affect
@@ -247,7 +266,11 @@ class InverseState(_OnlineState):
         return by_output.T.copy()
 
     def inverse_matrix(self) -> Array:
-        """Return the inverse of K + ridge I on the dictionary, recomputed as in `solution`."""
+        """Return the inverse of K + ridge I on the dictionary, (size, size), as a new array.
+
+        If a check of round-off failed in the last rows, it is computed from scratch, but the state
+        is unchanged.
+        """
         if self._is_doubtful:
             return self._from_scratch()[0]
         inverse = self.inverse[: self.size, : self.size].copy()
@@ -255,7 +278,11 @@ class InverseState(_OnlineState):
         return inverse
 
     def learns_like(self, other: "InverseState") -> bool:
-        """Return True if `other`, a new state, would learn the same from the same rows."""
+        """Return True if `other`, a new state, would learn the same from the rows learnt here.
+
+        Only the ridge and the budget are compared; all else must be equal. A budget beyond the
+        number of these rows does not matter.
+        """
         return self.ridge == other.ridge and min(self.budget, self.seen) == min(
             other.budget, self.seen
         )
@@ -266,12 +293,13 @@ class InverseState(_OnlineState):
         return self.seen <= self.doubtful
 
     def _from_scratch(self) -> tuple[Array, Array]:
-        """Return the inverse, exactly symmetric, and the weights from a Cholesky factor.
+        """Return the inverse of K + ridge I on the dictionary and the weights, by Cholesky.
 
-        The kernel is computed from differences, as in the loop. If K + ridge I is not positive
-        definite in floating point, `size` times the machine precision of its largest entry is added
-        to its diagonal, and ten times more until it is. A ValueError is raised if that takes more
-        than round-off.
+        They are of shape (size, size), exactly symmetric, and (size, n_outputs); the state is not
+        changed. A Gaussian kernel is computed from differences, as in the loop. If K + ridge I is
+        not positive definite in floating point, `size` times the machine precision of its largest
+        entry is added to its diagonal, and ten times more until it is. Raises ValueError if that
+        takes more than round-off.
         """
         rows = self.dictionary[:, : self.size]
         if len(self.gram):
@@ -326,7 +354,12 @@ class DependencyState(_OnlineState):
     covariance: Array = field(init=False)
 
     def _absorb(self, X: Array, T: Array) -> None:
-        """Learn rows one by one, in compiled code."""
+        """Learn rows one by one, in compiled code; rows beyond the threshold join the dictionary.
+
+        `X`: writable, of shape (n, n_features), or (n, 1) with the numbers of rows of `gram` for a
+        kernel that is not Gaussian. `T`: targets, of shape (n, n_outputs). Other rows only update
+        the fit on the dictionary. The arrays grow as needed, up to `max_atoms`.
+        """
         self.bracket = loop_array(self.bracket)
         settings = DependencySettings(
             gamma=self.gamma, threshold=self.threshold, max_atoms=self.max_atoms
@@ -351,7 +384,10 @@ class DependencyState(_OnlineState):
             position += n_learnt
 
     def solution(self) -> Array:
-        """Return the weights K^-1 c, of shape (size, n_outputs)."""
+        """Return the weights K^-1 c of the dictionary rows, of shape (size, n_outputs).
+
+        c are the fitted outputs at the dictionary rows. Without rows, the result is empty.
+        """
         if self.size == 0:
             return np.zeros((0, self.n_outputs))
         lower = self._lower()
@@ -366,14 +402,19 @@ class DependencyState(_OnlineState):
         return inverse
 
     def learns_like(self, other: "DependencyState") -> bool:
-        """Return True if `other`, a new state, would learn the same from the same rows."""
+        """Return True if `other`, a new state, would learn the same from the rows learnt here.
+
+        Only `max_atoms` and the threshold are compared; all else must be equal. A different
+        threshold is as good if no distance lies between it and that of this state.
+        """
         return (
             self.max_atoms == other.max_atoms
             and self.bracket[0] <= other.threshold < self.bracket[1]
         )
 
     def _lower(self) -> Array:
-        """Return the Cholesky factor of K on the dictionary, in the lower triangle, in Fortran
-        order.
+        """Return the Cholesky factor of K on the dictionary, (size, size) in Fortran order.
+
+        It is in the lower triangle; the upper one holds its transpose.
         """
         return np.asfortranarray(self.factor[: self.size, : self.size])

@@ -12,11 +12,11 @@ from pathlib import Path
 from elmbench.errors import ElmbenchError, amount
 from elmbench.files import (
     WriteError,
+    delete_abandoned,
     encode_text,
     read_json,
     real_path,
     replace_file,
-    sweep,
     write_atomically,
 )
 
@@ -56,7 +56,7 @@ class SiteFolder:
             self.path,
             *(path.parent for path in paths if self._is_inside(path)),
         }:
-            sweep(folder)
+            delete_abandoned(folder)
         if os.path.lexists(self.path) and not self.path.is_dir():
             raise ElmbenchError(
                 f"{self.path} is not a folder",

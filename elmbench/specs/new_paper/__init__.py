@@ -7,7 +7,7 @@ from pathlib import Path
 
 import elmbench
 from elmbench.errors import ElmbenchError, shortened
-from elmbench.files import partial_path, sweep
+from elmbench.files import delete_abandoned, partial_path
 from elmbench.specs.schemas import FILE_KINDS, schema_text
 
 #: The folder of the templates.
@@ -51,7 +51,7 @@ def write_new_paper(key: str, parent: Path) -> list[Path]:
     texts = {name.replace("KEY", key): _fill_in(name, key) for name in _FILES}
     texts |= {f"{SCHEMAS}/{kind}.json": schema_text(kind) for kind in FILE_KINDS}
     partial = partial_path(folder)
-    sweep(parent)
+    delete_abandoned(parent)
     try:
         for name, text in texts.items():
             path = partial / name
