@@ -255,7 +255,7 @@ _SIZES: dict[str, Callable[[Any], Any]] = {
 def n_units(estimator: Any) -> int | None:
     """Return the size of a fitted scikit-learn estimator, or None if it has none.
 
-    It is the first of these that the estimator has: `n_units_`, or the number of neighbours' rows,
+    It is the first of these that the estimator has: `n_units_`, or the number of stored rows,
     of landmarks, of random features, of support vectors, of leaves or of coefficients; else the sum
     for the members of an ensemble. A pipeline has the size of its first step of kernel features,
     or else of its last step.

@@ -41,14 +41,15 @@ class KernelSystemMixin(KernelMixin, PathMixin):
 
     @property
     def _ridge(self) -> float:
-        """The ridge 1/C."""
+        """The ridge 1/C, which is added to the diagonal of the kernel matrix."""
         return 1.0 / self.C
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
-        """Solve the system of the training rows, and set `beta_`, the intercept and the condition.
+        """Solve the system of the training rows, and set `beta_`, `dictionary_`, the intercept and
+        the condition.
 
-        `T` is of shape (n, n_outputs); `scale` holds the square roots of the weights of rows, or is
-        None.
+        `T`: targets, (n, n_outputs), -1/+1 for classes, not scaled. `scale`: the square roots of
+        the weights of rows, (n,), which may be 0 for a precomputed kernel; None if all are 1.
         """
         kernel = self._make_kernel()
         self._kernel = kernel
@@ -63,8 +64,11 @@ class KernelSystemMixin(KernelMixin, PathMixin):
             self.condition_ = check_condition(self, ridge_system)
 
     def _solve_in_features(self, X: Rows, T: Array, scale: Array | None) -> None:
-        """Set the weights of the features, the coefficients of the rows and the condition for a
-        linear kernel, without its matrix.
+        """Set the weights of the features, the coefficients of the rows, the intercept and the
+        condition for a linear kernel, without its matrix.
+
+        `T`: targets, (n, n_outputs), not scaled. `scale`: the roots of the weights of rows, (n,);
+        None if all are 1.
         """
         system = FeatureSystem(X, T, scale, centred=self._centred)
         ridge = self._ridge
@@ -80,7 +84,8 @@ class KernelSystemMixin(KernelMixin, PathMixin):
     ) -> RidgeSystem:
         """Set the intercept and the coefficients of the rows; return the system that was solved.
 
-        It is factored in the memory of one kernel matrix.
+        It is factored in the memory of one kernel matrix. `T`: targets, (n, n_outputs), not scaled.
+        `scale`: the roots of the weights of rows, (n,); None if all are 1.
         """
         kernel = self._kernel
         n = X.shape[0]
@@ -95,7 +100,9 @@ class KernelSystemMixin(KernelMixin, PathMixin):
         return ridge_system
 
     def _outputs(self, X: Rows) -> Array:
-        """Return the outputs of rows, of shape (n, n_outputs), with the intercepts."""
+        """Return the outputs for the rows of `X`, of shape (n, n_outputs): the sums of beta_i k(x,
+        x_i), and the intercepts.
+        """
         if self._weights is not None:
             return np.asarray(X @ self._weights) + self._intercept
         return self._kernel.product(X, self.dictionary_, self.beta_) + self._intercept
@@ -106,6 +113,9 @@ class KernelSystemMixin(KernelMixin, PathMixin):
     ) -> int:
         """Return the bytes of a fit: one kernel matrix, two copies of the rows and the targets; or
         the singular value decomposition of the rows, if the features solve the system.
+
+        `n_outputs`: 1 for two classes, else the number of classes or targets. `params`: parameters
+        of the model, of which only `kernel` counts.
         """
         n_targets = n_samples * n_outputs
         if needs_features_only(params.get("kernel"), (n_samples, n_features)):
@@ -121,7 +131,9 @@ class KernelSystemMixin(KernelMixin, PathMixin):
 
     @classmethod
     def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Yield (candidate, fold, outputs), see `kernel_path`."""
+        """Yield (candidate, fold, outputs), in any order, from kernel matrices and factors that
+        candidates share; see `kernel_path`.
+        """
         return kernel_path(grid, centred=cls._centred)
 
 

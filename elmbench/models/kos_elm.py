@@ -35,7 +35,12 @@ class KOSELM(KernelMixin, PathMixin):
     def _new_state(
         self, n_features: int, n_outputs: int, kernel: Kernel | None
     ) -> InverseState | DependencyState:
-        """Return a state without rows; `kernel` None stands for the Gaussian kernel."""
+        """Return a state without rows, whose dictionary has at most `budget` rows if the model has
+        one.
+
+        `n_features`: of the rows if `kernel` is None, which stands for the Gaussian kernel of dense
+        rows; else 1, as the state numbers the rows. `n_outputs`: columns of the targets.
+        """
         budget = getattr(self, "budget", UNLIMITED)
         return InverseState(
             n_features,
@@ -47,8 +52,10 @@ class KOSELM(KernelMixin, PathMixin):
         )
 
     def _fit(self, X: Rows, T: Array) -> None:
-        """Learn rows from the start, one by one; warn if the ridge is below round-off and the
-        system singular.
+        """Forget all rows and learn those of `X` one by one; warn if the ridge is below round-off
+        and the system singular.
+
+        `T`: targets, (n, n_outputs), -1/+1 for classes. Rows have no weights.
         """
         self._start(X, T)
         self._update(X, T)
@@ -63,7 +70,11 @@ class KOSELM(KernelMixin, PathMixin):
             )
 
     def _start(self, X: Rows, T: Array) -> None:
-        """Set a state without rows: for dense rows with the Gaussian kernel, or for any kernel."""
+        """Forget all rows: set the kernel and a state without rows.
+
+        `X`, `T`: rows and targets, (n, n_outputs), as they will be learnt; only the number of
+        columns, and whether `X` is sparse, count.
+        """
         kernel = self._make_kernel()
         self._kernel = kernel
         n_outputs = T.shape[1]
@@ -74,12 +85,14 @@ class KOSELM(KernelMixin, PathMixin):
             self._state = self._new_state(1, n_outputs, kernel)
 
     def _update(self, X: Rows, T: Array) -> None:
-        """Learn further rows, one by one."""
+        """Learn further rows one by one, in their order, with targets `T`, (n, n_outputs)."""
         self._state.extend(X, T)
         self.n_units_ = self._state.size
 
     def _outputs(self, X: Rows) -> Array:
-        """Return the outputs sum_i beta_i k(x_i, x) of the dictionary, of shape (n, n_outputs)."""
+        """Return the outputs sum_i beta_i k(x_i, x) over the rows x_i of the dictionary, for the
+        rows x of `X`, of shape (n, n_outputs).
+        """
         return self._kernel.product(X, self.dictionary_, self.beta_)
 
     @classmethod
@@ -121,22 +134,22 @@ class KOSELM(KernelMixin, PathMixin):
 
     @property
     def dictionary_(self) -> Rows:
-        """Rows of the dictionary in the order of `beta_`, sparse if the first rows were, or numbers
-        of rows.
+        """Rows of the dictionary in the order of `beta_`, sparse if the first rows were; the
+        numbers of training rows for a precomputed kernel.
         """
         return self._state.rows
 
     @property
     def inverse_(self) -> Array:
-        """Inverse of the (regularised) kernel matrix of the dictionary, of shape (n_units,
-        n_units).
+        """Inverse of the kernel matrix of the dictionary, plus the ridge if the model has one, of
+        shape (n_units, n_units).
         """
         return self._state.inverse_matrix()
 
     @property
     def condition_(self) -> float:
         """Condition number in the 1-norm of the matrix whose inverse is `inverse_`, computed on
-        demand.
+        demand; 1 for an empty dictionary.
         """
         state = self._state
         if state.size == 0:

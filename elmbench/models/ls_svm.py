@@ -23,7 +23,7 @@ class _LSSVM(KernelSystemMixin):
 
     @property
     def intercept_(self) -> Array:
-        """The intercepts b, of shape (n_outputs,)."""
+        """The intercepts b of the outputs, of shape (n_outputs,)."""
         return np.asarray(self._intercept)
 
 
@@ -103,7 +103,12 @@ class LSSVMClassifier(WeightedClassifier, _LSSVM):
     }
 
     def _class_weights(self, labels: NDArray[Any], weights: Array | None) -> Array:
-        """Return the weight of each row's class, or its inverse as the paper prints it."""
+        """Return the weight of the squared errors of each row by its class, of shape (n,).
+
+        It is the class weight w with `weighting="corrected"`, and 1/w with "as-printed" (0 stays
+        0). `labels`: of the rows, (n,). `weights`: of the rows in the sizes of classes, not their
+        roots; None if all are 1.
+        """
         by_class = super()._class_weights(labels, weights)
         if self.weighting == "as-printed":
             np.divide(1.0, by_class, out=by_class, where=by_class > 0)
@@ -111,7 +116,11 @@ class LSSVMClassifier(WeightedClassifier, _LSSVM):
 
     @staticmethod
     def _balanced_weights(sizes: Array) -> Array:
-        """Return the size of the largest class over that of each class."""
+        """Return the "balanced" weights of classes: the size of the largest class over that of
+        each.
+
+        `sizes`: the rows of each class, or the sums of their weights, (n_classes,).
+        """
         return np.asarray(sizes.max() / sizes)
 
 

@@ -37,7 +37,8 @@ from elmbench.numerics.threads import threads_for
 
 
 def gaussian_ladder(n_features: int) -> list[tuple[str, dict[str, float]]]:
-    """Return Gaussian kernels with gamma = 2^e / n_features for e = -4, ..., 5.
+    """Return Gaussian kernels with gamma = 2^e / n_features for e = -4, ..., 5, as ten pairs
+    ("rbf", {"gamma": gamma}).
 
     They suit features on [0, 1], where d^2 is about a sixth of n_features, and standardised ones,
     where it is about twice n_features.
@@ -58,9 +59,9 @@ _CONSTRAINTS: dict[str, list[Any]] = {
 def _parse_kernel(name: str, spec: Any, n_features: int) -> BaseKernel:
     """Return the kernel of an entry of the list `kernels`.
 
-    `spec` is the entry, (name, parameters), and `name` its own name in messages, such as
-    "kernels[0]". A TypeError or a ValueError is raised if it is not a kernel on `n_features`
-    columns.
+    `spec`: the entry, (name of a kernel, {parameter: value}). `name`: of the entry in messages,
+    such as "kernels[0]". A TypeError or a ValueError is raised if it is not a kernel on rows of
+    `n_features` columns.
     """
     if (
         not isinstance(spec, Sequence)
@@ -119,7 +120,12 @@ class _MKELM:
     }
 
     def _fit(self, X: Array, T: Array) -> None:
-        """Learn the weights of the kernels and the output weights."""
+        """Learn the weights of the kernels and the output weights; warn if the former have not
+        converged.
+
+        `X`: dense rows, or square kernel matrices side by side, (n, m * n), if `kernels` is
+        "precomputed". `T`: targets, (n, n_outputs), -1/+1 for classes. Rows have no weights.
+        """
         n = X.shape[0]
         if isinstance(self.kernels, str):
             _check_matrices(X)
@@ -158,7 +164,11 @@ class _MKELM:
         self.condition_ = result.condition
 
     def _base_kernels(self, n_features: int) -> list[BaseKernel]:
-        """Return the kernels of the list `kernels`, or the Gaussian kernels by default."""
+        """Return the kernels of the list `kernels`, or the ten Gaussian ones if it is None.
+
+        A TypeError or a ValueError is raised for an empty list or an invalid entry. `n_features`:
+        columns of the rows.
+        """
         specs = gaussian_ladder(n_features) if self.kernels is None else self.kernels
         if not isinstance(specs, Sequence) or len(specs) == 0:
             raise TypeError(
@@ -170,13 +180,13 @@ class _MKELM:
         ]
 
     def _targets(self, T: Array) -> Array:
-        """Return the targets that the weights are learnt for: those given, unless a subclass
-        changes them.
-        """
+        """Return the targets that the weights are learnt for: here, `T` itself, (n, n_outputs)."""
         return T
 
     def _outputs(self, X: Array) -> Array:
-        """Return the outputs of shape (n_rows, n_outputs), by the weighted sum of the kernels."""
+        """Return the outputs for the rows of `X`, of shape (n_rows, n_outputs), by the weighted sum
+        of the kernels with the training rows.
+        """
         # Kernels of weight zero are not computed.
         numbers = np.flatnonzero(self.weights_)
         kernels = [self._kernels[p] for p in numbers]
@@ -195,7 +205,10 @@ class _MKELM:
 
 
 def _precomputed_kernels(X: Array) -> list[BaseKernel]:
-    """Return a kernel for each of the m square matrices side by side in X, of shape (n, m * n)."""
+    """Return a kernel for each of the m square matrices side by side in X, of shape (n, m * n).
+
+    It takes the columns of its matrix.
+    """
     n, width = X.shape
     return [
         BaseKernel(PRECOMPUTED, columns=(start, start + n))
@@ -204,7 +217,10 @@ def _precomputed_kernels(X: Array) -> list[BaseKernel]:
 
 
 def _check_matrices(X: Array) -> None:
-    """Raise a ValueError unless the kernel matrices side by side in X are square and symmetric."""
+    """Raise a ValueError unless the kernel matrices side by side in X are square and symmetric.
+
+    X is of shape (n, m * n). Differences within round-off are allowed.
+    """
     n, width = X.shape
     if width % n:
         raise ValueError(
@@ -309,7 +325,10 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
     """
 
     def _targets(self, T: Array) -> Array:
-        """Return targets 0 and 1, a column for each class."""
+        """Return targets 0 and 1 in a column for each class, (n, n_classes), also for two classes.
+
+        `T`: targets -1/+1, in one column for two classes.
+        """
         positive = (T + 1.0) / 2.0
         return (
             np.hstack([1.0 - positive, positive])
@@ -318,8 +337,8 @@ class MKELMClassifier(FamilyClassifier, _MKELM):
         )
 
     def _outputs(self, X: Array) -> Array:
-        """Return the outputs of shape (n_rows, n_outputs); the output of the second class less that
-        of the first for two classes.
+        """Return the outputs for the rows of `X`, a column for each class, (n_rows, n_classes); for
+        two classes, (n_rows, 1), the output of the second less that of the first.
         """
         outputs = super()._outputs(X)
         return outputs[:, 1:] - outputs[:, :1] if len(self.classes_) == 2 else outputs

@@ -30,7 +30,16 @@ DEPENDENT = (
 
 
 class _Block(NamedTuple):
-    """Successive rows, their targets, and the square roots of their weights, or None."""
+    """Successive rows.
+
+    Attributes
+    ----------
+    X : ndarray or CSR matrix of shape (n, n_features)
+    T : ndarray of shape (n, n_outputs)
+        Their targets.
+    scale : ndarray of shape (n,) or None
+        Square roots of their weights; None if all are 1.
+    """
 
     X: Rows
     T: Array
@@ -40,7 +49,11 @@ class _Block(NamedTuple):
 def _blocks(
     X: Rows, T: Array, scale: Array | None, edges: Iterable[int]
 ) -> Iterator[_Block]:
-    """Yield the blocks of rows between successive edges, which are row numbers."""
+    """Yield the blocks of rows between successive edges, such as [0, 250, n].
+
+    `scale`: roots of the weights of the rows, or None. `edges`: row numbers, ascending; a block
+    ends before its second edge, and may be empty.
+    """
     for start, stop in pairwise(edges):
         rows = slice(start, stop)
         yield _Block(
@@ -65,8 +78,10 @@ class _OSELM(HiddenNodesMixin):
     }
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
-        """Learn the first `initial_batch` rows, then the others in blocks; `scale` is that of the
-        rows.
+        """Forget all rows, learn the first `initial_batch` ones of `X`, then the others in blocks.
+
+        `T`: targets, (n, n_outputs), -1/+1 for classes, not scaled. `scale`: roots of the weights
+        of the rows, (n,); None if all are 1.
         """
         self._start(X, T)
         edges = [0, self.initial_batch, X.shape[0]]
@@ -74,7 +89,10 @@ class _OSELM(HiddenNodesMixin):
             self._update(block.X, block.T, block.scale)
 
     def _start(self, X: Rows, T: Array) -> None:
-        """Draw the hidden nodes, and set the state of a model without rows."""
+        """Forget all rows: draw the hidden nodes, and set the state of a model without rows.
+
+        `X`, `T`: as they will be learnt; only their numbers of columns count.
+        """
         n_features = X.shape[1]
         self._draw_nodes(n_features)
         n_nodes = len(self.weights_)
@@ -85,14 +103,19 @@ class _OSELM(HiddenNodesMixin):
         self._forget_first_block(n_nodes, n_outputs)
 
     def _forget_first_block(self, n_nodes: int, n_outputs: int) -> None:
-        """Set an empty first block: no row, but so many nodes and outputs."""
+        """Drop the rows of the first block, which hold the outputs of the nodes and the targets.
+
+        `n_nodes`, `n_outputs`: their columns.
+        """
         self._first_block = (np.zeros((0, n_nodes)), np.zeros((0, n_outputs)))
 
     def _update(self, X: Rows, T: Array, scale: Array | None = None) -> None:
-        """Learn further rows: they extend the first block until it has `initial_batch` rows, or
-        they update P and beta.
+        """Learn further rows: they extend the first block as long as it has fewer than
+        `initial_batch` rows; later ones update P and beta.
 
-        With the start "ridge", the first block has the rows of the first call.
+        All rows of a call are treated alike. With the start "ridge", the first block has the rows
+        of the first call. `T`: targets, (n, n_outputs), not scaled. `scale`: roots of the weights
+        of the rows, (n,); None if all are 1.
         """
         n_rows = X.shape[0]
         if n_rows == 0:
@@ -111,13 +134,24 @@ class _OSELM(HiddenNodesMixin):
         self.n_seen_ += n_rows
 
     def _learn_first_block(self, H: Array, T: Array) -> None:
-        """Set the first P and beta by eqs. (5) and (6), with a ridge in the inverse."""
+        """Set the first P and beta by eqs. (5) and (6) of Scardapane et al., with the ridge 1/C in
+        the inverse.
+
+        `H`: outputs of the nodes, (n, n_hidden), and `T`: targets, (n, n_outputs), for the rows of
+        the first block, both multiplied by the roots of the rows' weights.
+        """
         ridge = 1.0 / float(self.C)
         self.P_ = RidgeSystem(H.T @ H, ridge).inverse()
         self.beta_ = self.P_ @ (H.T @ T)
 
     def _learn_later_rows(self, X: Rows, T: Array, scale: Array | None) -> None:
-        """Update P and beta by eqs. (7) and (8), block by block."""
+        """Update P and beta by eqs. (7) and (8) of Scardapane et al., in blocks of `batch_size`
+        rows.
+
+        `X`: only the rows after the first block. `T`: their targets, (n, n_outputs), multiplied by
+        `scale`. `scale`: the roots of their weights, (n,), which still multiply the outputs of the
+        nodes; None if all are 1.
+        """
         is_symmetric = self.start == "ridge"
         step = update_symmetric if is_symmetric else update_as_printed
         n_rows = X.shape[0]
@@ -130,8 +164,11 @@ class _OSELM(HiddenNodesMixin):
             self.beta_ = beta
 
     def _extend_first_block(self, H: Array, T: Array) -> None:
-        """Set P and beta by eqs. (5) and (6), with a pseudo-inverse, from the first block and
-        further rows.
+        """Set P and beta by eqs. (5) and (6) of Scardapane et al., with a pseudo-inverse, from the
+        first block and further rows.
+
+        `H`: outputs of the nodes, (n, n_hidden), and `T`: targets, (n, n_outputs), for the further
+        rows only, both multiplied by the roots of the rows' weights.
 
         A pseudo-inverse of fewer rows than nodes has directions that no later step can add, so the
         block grows until it has `initial_batch` rows.
@@ -159,7 +196,9 @@ class _OSELM(HiddenNodesMixin):
             warnings.warn(message, LinAlgWarning, stacklevel=6)
 
     def _outputs(self, X: Rows) -> Array:
-        """Return h(x)' beta for every row, which is not finite after a divergence."""
+        """Return h(x)' beta for every row x of `X`, of shape (n, n_outputs); it is not finite after
+        a divergence.
+        """
         # The weights of a diverged model need not be finite.
         with np.errstate(all="ignore"):
             return super()._outputs(X)
@@ -249,7 +288,11 @@ class OSELMClassifier(WeightedClassifier, _OSELM):
     model_version = 2
 
     def _update(self, X: Rows, T: Array, scale: Array | None = None) -> None:
-        """Learn further rows; raise a ValueError for a `class_weight` in `partial_fit`."""
+        """Learn further rows with targets -1/+1, `T`, (n, n_outputs); raise a ValueError for a
+        `class_weight` in `partial_fit`, which is a call without `scale`.
+
+        `scale`: roots of the weights of the rows and their classes, (n,); None if all are 1.
+        """
         if self.class_weight is not None and scale is None:
             expected = "expected None for partial_fit, which sees a part of the rows"
             raise ValueError(

@@ -97,7 +97,12 @@ class OSPVMClassifier(ProjectionClassifier):
     }
 
     def _fit(self, X: Rows, T: Array) -> None:
-        """Learn all rows chunk by chunk, then compute the hidden nodes and the output weights."""
+        """Forget all rows, learn those of `X` chunk by chunk, then compute the hidden nodes and the
+        output weights.
+
+        The first chunk has `initial_batch` rows, the others `batch_size`. `T`: targets -1/+1, (n,
+        n_outputs).
+        """
         self._start(X, T)
         n_rows = X.shape[0]
         later_chunks = range(self.initial_batch, n_rows, self.batch_size)
@@ -109,7 +114,10 @@ class OSPVMClassifier(ProjectionClassifier):
         self._solve_nodes()
 
     def _start(self, X: Rows, T: Array) -> None:
-        """Set the state of a model without rows."""
+        """Forget all rows: set the state of a model without rows.
+
+        `X`, `T`: as they will be learnt; only the number of columns of `X` counts.
+        """
         n_columns = X.shape[1]
         if not self.update_mean:
             n_columns += 1  # of ones
@@ -121,7 +129,9 @@ class OSPVMClassifier(ProjectionClassifier):
 
     def _update(self, X: Rows, T: Array) -> None:
         """Learn further rows as one chunk, and compute the hidden nodes and the output weights of
-        all rows.
+        all rows so far.
+
+        `X`, `T`: only the further rows and their targets -1/+1, (n, n_outputs).
         """
         self._learn(X, T)
         self._solve_nodes()
@@ -129,7 +139,8 @@ class OSPVMClassifier(ProjectionClassifier):
     def _learn(self, X: Rows, T: Array) -> None:
         """Update the mean and the directions with a chunk of rows (Algorithm 1, lines 1 to 10).
 
-        The hidden nodes are left to `_solve_nodes`.
+        `T`: targets -1/+1 of the rows, (n, n_outputs), which are kept. In mode "truncate",
+        directions are dropped after it. The output weights are left to `_solve_nodes`.
         """
         coordinates = self._stream.update(self._stream_rows(X))
         self._coordinates.append(coordinates)
@@ -140,7 +151,9 @@ class OSPVMClassifier(ProjectionClassifier):
 
     def _stream_rows(self, X: Rows) -> Array:
         """Return the rows of a chunk as the stream takes them: dense and, unless the mean is
-        updated, centred with a feature of ones.
+        updated, less the mean of the first chunk and with a last feature of ones.
+
+        For the first chunk, it sets `mean_` to that mean, unless the mean is updated.
         """
         dense = X.toarray() if sp.issparse(X) else X
         if self.update_mean:
@@ -151,7 +164,9 @@ class OSPVMClassifier(ProjectionClassifier):
         return np.column_stack([dense - self.mean_, ones])
 
     def _truncate(self) -> None:
-        """Drop the directions that `theta` does not choose, and the coordinates along them."""
+        """Drop the directions that `n_hidden` or `theta` does not choose, and the coordinates of
+        all rows along them.
+        """
         values, rotation = self._stream.decomposition()
         self._choose_nodes(values)
         k = self._nodes.n_directions
@@ -162,7 +177,11 @@ class OSPVMClassifier(ProjectionClassifier):
         self._coordinates = [coordinates @ change]
 
     def _choose_nodes(self, values: Array) -> None:
-        """Set the spectrum of the hidden nodes from the singular values of the rows so far."""
+        """Choose the singular values that have hidden nodes: set `_nodes` and `singular_values_`.
+
+        `values`: the singular values of the rows so far, descending, without that of the ones if
+        the mean is updated.
+        """
         n_rows = self.n_seen_
         if self.update_mean:
             spectrum = extended_spectrum(values, n_rows, self._stream.mean)
@@ -175,8 +194,9 @@ class OSPVMClassifier(ProjectionClassifier):
         self.singular_values_ = shown.values
 
     def _all_coordinates(self) -> Array:
-        """Return the coordinates of all rows, of shape (n, r); earlier rows have zeros for later
-        directions.
+        """Return the coordinates of all rows so far along the r directions, of shape (n, r).
+
+        Rows of earlier chunks have zeros for directions that later chunks have added.
         """
         n_directions = len(self._stream.basis)
         blocks = []
@@ -190,6 +210,9 @@ class OSPVMClassifier(ProjectionClassifier):
     def _solve_nodes(self) -> None:
         """Compute the hidden nodes and the output weights from all rows so far (Algorithm 1, lines
         10 to 12).
+
+        It sets `weights_`, `biases_`, `beta_`, `condition_` and `n_units_`, and `mean_` if the mean
+        is updated.
         """
         values, rotation = self._stream.decomposition()
         if self.mode == "exact":  # otherwise theta has chosen the values that are left

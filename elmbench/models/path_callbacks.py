@@ -36,8 +36,8 @@ class SearchTasks:
         """Report the evaluation of a candidate on a fold to the callbacks; the last one ends the
         search.
 
-        `number` is that of the candidate times the number of folds plus that of the fold; `train`
-        are the training rows.
+        `number`: that of the candidate times the number of folds plus that of the fold. `train`:
+        numbers of the training rows. Each pair of candidate and fold is reported once.
         """
         self._n_left -= 1
         if self._has_callbacks:
@@ -55,8 +55,10 @@ class SearchTasks:
 
     @contextmanager
     def refit(self, best: Any) -> Iterator[None]:
-        """Return a context that reports the fit of the best candidate to all rows, which happens
-        inside of it.
+        """Return a context manager in which the caller fits the best candidate to all rows, and
+        which reports the begin and the end of this fit.
+
+        `best`: the unfitted estimator.
         """
         task = self._root.subcontext(task_name="refit-with-best-params")
         data = {"X": self._X, "y": self._y}

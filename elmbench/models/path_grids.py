@@ -53,11 +53,12 @@ def all_outputs(
     n_candidates: int,
     method: str,
 ) -> tuple[list[list[Any]], Array]:
-    """Return the outputs of a method of the paths, such as "evaluate_grid", and the seconds.
+    """Return the outputs of paths for all candidates on all folds, and the seconds that they took.
 
     `outputs[fold][candidate]` are those for the test rows of the fold. The seconds have the shape
-    (n_candidates, n_folds); work for several candidates counts for the first. Each evaluation is
-    reported to `tasks`.
+    (n_candidates, n_folds); work for several candidates counts for the first. `grids`: each
+    candidate is a member of one. `method`: the path, "evaluate_grid" for predictions or
+    "decision_grid" for decision values. Each evaluation is reported to `tasks`.
     """
     outputs: list[list[Any]] = [[None] * n_candidates for _ in folds]
     n_folds = len(folds)
@@ -87,10 +88,10 @@ def all_outputs(
 
 
 def _separate_params(grid: PathGrid) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return the parameters that differ between the candidates, a dict for each candidate, and the
-    fixed ones.
+    """Return the parameters that a member of the grid sets, a dict of all of them for each
+    candidate, and a dict of the fixed ones.
 
-    A random state of None becomes a number, so that it is the same for all candidates.
+    A random state of None becomes a random number, so that it is the same for all candidates.
     """
     params = dict(grid.params)
     if params.get("random_state", 0) is None:
@@ -112,9 +113,12 @@ def _separate_params(grid: PathGrid) -> tuple[list[dict[str, Any]], dict[str, An
 
 
 def path_grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[PathGrid]:
-    """Group the candidates by their parameters of other steps than the last one.
+    """Group the candidates by their parameters of other steps than the last one; return a
+    `PathGrid` for each group.
 
-    Return an empty list if a candidate has no path.
+    `estimator`: of a search, with or without a pipeline. `candidates`: their parameters, with names
+    such as "svc__C" for steps. The list is empty if a single candidate has no path, so that all
+    must be fitted.
     """
     grids: dict[tuple[tuple[str, int], ...], PathGrid] = {}
     for number, params in enumerate(candidates):
@@ -145,7 +149,8 @@ def path_grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[PathGri
 def _split_params(
     estimator: Any, params: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the parameters of the last step of a pipeline, without its prefix, and all others.
+    """Return the parameters of the last step of a pipeline, without its prefix, and all others, as
+    two dicts by name.
 
     All parameters of an estimator that is not a pipeline are its own, except for nested ones
     (`a__b`).
@@ -163,9 +168,11 @@ def _split_params(
 
 
 def _can_have_path(params: dict[str, Any]) -> bool:
-    """Return False for a random state without a seed and for a precomputed kernel.
+    """Return True if parameters of a model allow a path: False for a `RandomState`, and for any
+    parameter "precomputed".
 
-    A path has the random numbers of a fit from a seed only, and takes rows, not a kernel.
+    `params`: all parameters of the model by name. A path has the random numbers of a fit from a
+    seed only, and takes rows, not a kernel.
     """
     if not isinstance(params.get("random_state"), int | np.integer | None):
         return False
@@ -174,7 +181,8 @@ def _can_have_path(params: dict[str, Any]) -> bool:
 
 
 def split_last_step(estimator: Any) -> tuple[Pipeline | None, Any]:
-    """Return the steps before the last one, or None, and the last step.
+    """Return the steps before the last one, as a pipeline or None, and the estimator of the last
+    step.
 
     An estimator that is not a pipeline, or a pipeline with `transform_input`, counts as the last
     step.
@@ -191,10 +199,12 @@ def split_last_step(estimator: Any) -> tuple[Pipeline | None, Any]:
 def _fold_problems(
     grid: PathGrid, X: Any, y: Any, folds: Folds
 ) -> Iterator[tuple[Any, NDArray[Any], Folds, Sequence[int]]]:
-    """Yield rows, targets, folds of these rows and the numbers of these folds in `folds`.
+    """Yield rows for the model of a grid, their targets, folds of these rows, and the numbers of
+    these folds in `folds`.
 
-    Without other steps, that is one item with all folds. Otherwise, the other steps are fitted to
-    the training rows of each fold, and there is one item for each fold.
+    `X`, `y`: all rows and targets of the search. `folds`: pairs of row numbers. Without other
+    steps, that is one item with all folds. Otherwise, the other steps are fitted to the training
+    rows of each fold, and there is one item for each fold.
     """
     if grid.head is None:
         yield *_check_rows(grid.model, X, y), folds, range(len(folds))
@@ -221,8 +231,11 @@ def _fold_problems(
 
 
 def _check_rows(model: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
-    """Return validated rows, dense or CSR, in double precision, and targets; raise the errors of
-    `fit`.
+    """Return validated rows, dense or CSR, in double precision, and targets as an array; raise the
+    errors of `fit` for invalid ones.
+
+    Sparse rows are an error if the tags of `model` exclude them; targets must be numbers if it is a
+    regressor.
     """
     sparse = "csr" if get_tags(model).input_tags.sparse else False
     values = is_regressor(model)

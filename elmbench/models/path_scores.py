@@ -46,14 +46,15 @@ def path_results(
     scorers: dict[str, PathScorer],
     error_score: Any,
 ) -> list[dict[str, Any]]:
-    """Return the results of scikit-learn's `_fit_and_score` in the order of the candidates, then of
-    the folds.
+    """Score the outputs of paths; return the results of scikit-learn's `_fit_and_score` in the
+    order of the candidates, then of the folds.
 
-    Each is a dict with "fit_time", "score_time", "fit_error" (None) and "test_scores": a dict by
-    the names of `scorers`, or a number for a single scorer with an empty name.
-    `outputs[fold][candidate]` are the outputs of `method` of a path for the test rows of the fold,
-    and `fit_times` the seconds of the fits, of shape (n_candidates, n_folds). `error_score` is that
-    of `GridSearchCV`.
+    Each is a dict with "fit_time" and "score_time" (seconds), "fit_error" (None) and "test_scores":
+    {name of a scorer: number}, or a number for a single scorer with an empty name. `y`: targets of
+    all rows. `folds`: pairs of row numbers. `method`: "evaluate_grid" if the outputs are
+    predictions, "decision_grid" if they are decision values of two classes, from which labels
+    follow. `outputs[fold][candidate]`: for the test rows of the fold. `fit_times`: seconds,
+    (n_candidates, n_folds). `error_score`: the score if a scorer fails, or "raise".
     """
     started = time.perf_counter()
     values: list[dict[str, Array]] = []
@@ -105,11 +106,12 @@ def _break_ties(
     scores: list[Array],
     error_score: Any,
 ) -> None:
-    """Replace the scores of candidates with equally good means by scikit-learn's, whose round-off
-    decides.
+    """Replace the scores of the candidates whose means are the best within round-off by
+    scikit-learn's, whose round-off decides.
 
     `true`, `outputs` and `scores` are lists by folds: true values, outputs by candidate, and arrays
-    of shape (n_candidates,), which are changed in place. A score of 0 or 1 has no round-off.
+    of shape (n_candidates,), which are changed in place. A score of 0 or 1 has no round-off. If a
+    single candidate is best, nothing changes.
     """
     means = np.mean(scores, axis=0)
     best = np.nanmax(means, initial=-np.inf)
@@ -129,8 +131,8 @@ def _break_ties(
 
 
 def metric_of_scorer(scorer: Any) -> Metric | None:
-    """Return the registered metric that a scorer computes, apart from the sign; None if there is
-    none.
+    """Return the metric of `elmbench.metrics.REGISTRY` that a scorer computes, apart from the sign;
+    None if there is none.
     """
     for metric in REGISTRY.values():
         reference: Any = get_scorer(metric.scorer) if metric.scorer else None
@@ -142,17 +144,19 @@ def metric_of_scorer(scorer: Any) -> Metric | None:
 
 
 def _compute_the_same(one: ScorerParts, other: ScorerParts) -> bool:
-    """Return True if the scorers with these parts differ at most in their sign."""
+    """Return True if the scorers with these parts have the same function and options; their signs
+    may differ.
+    """
     return one.function is other.function and one.options == other.options
 
 
 def _metric_values(
     metric: Metric, labels: Array, predicted: NDArray[Any]
 ) -> Array | None:
-    """Return a metric of p candidates at once, of shape (p,); None if its formula does not take
-    these predictions.
+    """Return a metric of p candidates at once, of shape (p,), without the sign of a scorer; None if
+    its formula does not take these predictions.
 
-    `labels` are the true values, of shape (n,), and `predicted` labels or numbers of shape (p, n).
+    `labels`: the true values, of shape (n,). `predicted`: labels or numbers of shape (p, n).
     """
     are_numbers = predicted.dtype.kind == "f"
     if metric.takes == "counts" and not are_numbers:
@@ -176,8 +180,10 @@ def _metric_values(
 def _count_metric_values(
     metric: Metric, labels: Array, predicted: NDArray[Any]
 ) -> Array | None:
-    """Return a metric of confusion counts of p candidates at once, of shape (p,); None as in
-    `_metric_values`.
+    """Return a metric of confusion counts of p candidates at once, of shape (p,).
+
+    It is None for precision, recall and F1 unless there are two classes, of which the second is 1.
+    `labels`: the true ones, (n,). `predicted`: labels, (p, n).
     """
     all_labels = np.concatenate([labels, predicted.ravel()])
     classes = np.unique(all_labels)
@@ -199,7 +205,8 @@ def _scores_of(
 ) -> Array:
     """Return the scores of p candidates, of shape (p,), with the sign of the scorer.
 
-    `predicted` are predictions of shape (p, n) or (p, n, k), or decision values of shape (p, n).
+    `y`: the true values, (n,) or (n, k). `predicted`: predictions of shape (p, n) or (p, n, k), or
+    decision values of shape (p, n). `error_score`: the score if a scorer fails, or "raise".
     """
     metric = path_scorer.metric
     parts = scorer_parts(path_scorer.scorer)
@@ -210,7 +217,10 @@ def _scores_of(
             return np.asarray(parts.sign * values)
 
     def score(_: None, outputs: NDArray[Any], y: Any) -> Any:
-        """Return the score of outputs, with a sign, in the form that `score_predictions` calls."""
+        """Return the score of outputs for true values `y`, with the sign of the scorer.
+
+        The first argument stands for a model, which is not needed.
+        """
         return parts.sign * parts.function(y, outputs, **parts.options)
 
     return np.array(

@@ -64,7 +64,9 @@ class _PathPlan:
 
     @property
     def method(self) -> str:
-        """The path whose outputs serve all scorers."""
+        """The path whose outputs serve all scorers: "decision_grid" if a scorer takes decision
+        values, from which labels follow, else "evaluate_grid".
+        """
         methods = {scorer.method for scorer in self.path_scorers.values()}
         return "decision_grid" if "decision_grid" in methods else "evaluate_grid"
 
@@ -173,10 +175,12 @@ class PathSearchCV(GridSearchCV):
         return self
 
     def _fit_by_path(self, X: Any, y: Any, params: dict[str, Any]) -> bool:
-        """Search by the paths of the candidates; return False if that is not possible.
+        """Search by the paths of the candidates, and set all attributes of a fitted search; return
+        False if that is not possible.
 
-        In that case, `cv` may have become the list of its folds, which some splitters yield only
-        once; then it contains the effect of `groups`.
+        `params`: those of `fit`; None counts as missing. If it returns False, `cv` may have become
+        the list of its folds, which some splitters yield only once; then it contains the effect of
+        `groups`.
         """
         options = {name: value for name, value in params.items() if value is not None}
         plan = self._plan_paths(y, options)
@@ -194,8 +198,12 @@ class PathSearchCV(GridSearchCV):
         return True
 
     def _plan_paths(self, y: Any, options: dict[str, Any]) -> _PathPlan | None:
-        """Return the grids and scorers of a search by paths; None if a candidate or a scorer has no
-        path, or if the search needs something else than paths yield.
+        """Return the grids and scorers of a search by paths; None if every candidate must be
+        fitted.
+
+        They must if there is no `y`, if a candidate or a scorer has no path, if `options`, the
+        parameters of `fit` that are not None, have more than "groups", or if scores of training
+        rows are requested.
         """
         if y is None or options.keys() - {"groups"} or self.return_train_score:
             return None
@@ -220,7 +228,10 @@ class PathSearchCV(GridSearchCV):
         )
 
     def _split_once(self, X: Any, y: Any, options: dict[str, Any]) -> None:
-        """Set `n_splits_`, and replace `cv` by the list of its folds."""
+        """Set `n_splits_`, and replace the attribute `cv` by the list of its folds.
+
+        `options`: parameters of `fit`, of which the splitter may take "groups".
+        """
         routed = self._get_routed_params_for_fit(options)
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         self.n_splits_ = cv.get_n_splits(X, y, **routed.splitter.split)
@@ -232,7 +243,7 @@ class PathSearchCV(GridSearchCV):
         """Return the results of all candidates on all folds; None if separate fits are needed.
 
         They are needed if a path fails, as they then raise or score the error, or if the training
-        rows of a fold are of one class.
+        rows of a fold are of one class. The attribute `cv` must be a list of folds.
         """
         try:
             # A splitter may yield masks or negative numbers.
@@ -276,7 +287,12 @@ class PathSearchCV(GridSearchCV):
     def _choose(
         self, X: Any, y: Any, plan: _PathPlan, evaluated: _EvaluatedPaths
     ) -> None:
-        """Set the attributes of the results and of the best candidate, as `GridSearchCV` does."""
+        """Set the attributes of the results and of the best candidate, as `GridSearchCV` does.
+
+        These are `cv_results_`, `scorer_`, `multimetric_` and, if there is a best candidate,
+        `best_index_`, `best_params_` and `best_score_`. For a regressor, fits first settle ties in
+        `evaluated.results`.
+        """
         has_best_score = self.refit is not False and not callable(self.refit)
         if is_regressor(self.estimator) and has_best_score:
             metric = plan.refit_metric if plan.is_multimetric else ""
@@ -322,10 +338,10 @@ class PathSearchCV(GridSearchCV):
         """Replace the scores of the candidates that are best within round-off by those of fits, in
         `out`.
 
-        `out` are the results of `path_results`, and `metric` the name of the score that selects; it
-        is empty if there is only one. Equally good values have no equal scores, unlike labels:
-        round-off decides which one `GridSearchCV` takes. Candidates that draw from a random seed of
-        their own have no scores to be repeated.
+        `out`: results of `path_results`, by candidate, then by fold, whose "test_scores" are
+        replaced. `metric`: the name of the score that selects; empty if there is only one. Equally
+        good values have no equal scores, unlike labels: round-off decides which one `GridSearchCV`
+        takes. Candidates that draw from a random seed of their own have no scores to be repeated.
         """
         n_folds = len(folds)
         tied = _tied_candidates(out, n_folds, metric)
@@ -358,16 +374,19 @@ class PathSearchCV(GridSearchCV):
                 )
 
     def _make_candidate(self, **params: Any) -> Any:
-        """Return the unfitted estimator with the parameters of a candidate."""
+        """Return a clone of the estimator of the search with clones of these parameters, which are
+        those of a candidate.
+        """
         values = clone(params, safe=False)
         return clone(self.estimator).set_params(**values)
 
     def _select_scorers(
         self, scorers: dict[str, Any], grids: list[PathGrid], y: Any
     ) -> dict[str, PathScorer]:
-        """Return a `PathScorer` for each scorer, by name.
+        """Return {name: `PathScorer`} for all scorers; empty, with a warning, if one takes
+        something that no path yields.
 
-        If one takes something that no path yields, the result is empty, with a warning.
+        `scorers`: {name: scorer of scikit-learn}.
         """
         _, model = split_last_step(self.estimator)
         labels = np.asarray(y)
@@ -395,10 +414,10 @@ class PathSearchCV(GridSearchCV):
 
 
 def _public_scorer(scorer: Any, model: Any) -> Any:
-    """Return a scorer itself, or the public scorer that computes the same as a model's method
-    `score`.
+    """Return a scorer itself, unless it calls the method `score` of the model; then, return the
+    public scorer that computes the same.
 
-    Return None if the model has such a method of its own.
+    It is "accuracy" or "r2", or None if the model overrides that method.
     """
     if not is_score_method(scorer):
         return scorer
@@ -408,9 +427,11 @@ def _public_scorer(scorer: Any, model: Any) -> Any:
 
 
 def _path_method(scorer: Any, classes: NDArray[Any], has_decisions: bool) -> str:
-    """Return the path whose outputs a scorer takes; empty if there is none.
+    """Return the name of the path whose outputs a scorer takes, "evaluate_grid" or "decision_grid";
+    "" if there is none.
 
-    `classes`: the sorted labels of a classifier. `has_decisions`: the models of the search have a
+    `scorer`: None has no path. `classes`: the sorted labels of a classifier, empty for a regressor
+    or for targets of several columns. `has_decisions`: the models of the search have a
     path of decision values, which a scorer takes if there are two classes.
     """
     methods = response_methods(scorer)
@@ -425,14 +446,19 @@ def _path_method(scorer: Any, classes: NDArray[Any], has_decisions: bool) -> str
 
 
 def _fitted_attributes(search: PathSearchCV) -> list[str]:
-    """Return the names of the attributes that an earlier fit has set."""
+    """Return the names of the attributes that an earlier fit has set: those that end with "_", but
+    do not begin with it.
+    """
     return [
         name for name in vars(search) if name.endswith("_") and not name.startswith("_")
     ]
 
 
 def _fitted_model(model: Any, _: Any) -> Any:
-    """Return a fitted model itself: the scorers take it, not its outputs."""
+    """Return a fitted model itself in place of its outputs, for scorers that take a model.
+
+    The second argument stands for the test rows.
+    """
     return model
 
 
@@ -441,7 +467,8 @@ def _tied_candidates(
 ) -> Indices:
     """Return the numbers of the candidates whose mean score is the best one within `TIED`.
 
-    `results` are those of `path_results`. `metric`: the name of the score that selects; empty if
+    `results`: those of `path_results`, by candidate, then by fold. Higher scores are better; a mean
+    of NaN is not the best. `metric`: the name of the score that selects; empty if
     there is only one.
     """
     scores = []
@@ -456,6 +483,6 @@ def _tied_candidates(
 
 
 def _has_single_class(y: Any, folds: Folds) -> bool:
-    """Return True if a fold has training rows of a single class."""
+    """Return True if the training rows of any fold all have the same label in `y`."""
     codes = np.unique(np.asarray(y), return_inverse=True)[1]
     return not all(np.ptp(codes[train]) for train, _ in folds)

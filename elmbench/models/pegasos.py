@@ -27,7 +27,11 @@ class StochasticClassifier(FamilyClassifier):
     random_state: int | np.random.RandomState | None = None
 
     def _fit(self, X: Rows, T: Array) -> None:
-        """Pass `n_epochs` times over the rows, in new random orders if `shuffle`."""
+        """Forget all rows, then pass `n_epochs` times over those of `X`, in new random orders if
+        `shuffle`.
+
+        `T`: targets -1/+1, (n, n_outputs), one column for two classes. Rows have no weights.
+        """
         random_state = check_random_state(self.random_state)
         self._start(X, T)
         self._count_rows(X.shape[0])
@@ -40,25 +44,34 @@ class StochasticClassifier(FamilyClassifier):
             self._pass(X, labels, order, epoch)
 
     def _start(self, X: Rows, T: Array) -> None:
-        """Set a state without rows."""
+        """Forget all rows: set a state without rows.
+
+        `X`, `T`: as they will be learnt; only their numbers of columns, and whether `X` is sparse,
+        count.
+        """
         self._state = self._new_state(X.shape[1], T.shape[1])
         self._sparse = sp.issparse(X)
         self._n_rows = 0
 
     def _update(self, X: Rows, T: Array) -> None:
-        """Learn further rows once, in their order."""
+        """Learn further rows once, in their order, with targets `T`, -1/+1, (n, n_outputs).
+
+        They are added to the number n of rows in lambda = 1/(n C) first.
+        """
         self._count_rows(X.shape[0])
         self._pass(X, class_numbers(T), np.arange(X.shape[0]), 0)
 
     def _pass(self, X: Rows, labels: Numbers, order: Numbers, epoch: int) -> None:
-        """Learn the rows once, in the given order of row numbers; `epoch` is the number of the
-        pass.
+        """Learn the rows once, in the given order.
+
+        `labels`: class numbers of the rows, (n_rows,). `order`: row numbers. `epoch`: number of the
+        pass of `fit`, from 0, which has no effect here.
         """
         for block in layer_blocks(len(order)):
             self._state.extend(X[order[block]], labels[order[block]], self._ridge)
 
     def _count_rows(self, n_rows: int) -> None:
-        """Add to the number of rows, and set the ridge lambda = 1/(n C), which depends on it."""
+        """Add `n_rows` to the number n of rows so far, and set the ridge lambda = 1/(n C)."""
         self._n_rows += n_rows
         self._ridge = 1.0 / (self._n_rows * float(self.C))
 
@@ -71,7 +84,7 @@ class StochasticClassifier(FamilyClassifier):
 def class_numbers(T: Array) -> Numbers:
     """Return the class number of each row, of shape (n,), from targets -1/+1 in columns.
 
-    A single column stands for the classes 0 and 1.
+    `T`: of shape (n, n_classes), or (n, 1) for the classes 0 (-1) and 1 (+1).
     """
     if T.shape[1] == 1:
         return (T[:, 0] > 0).astype(np.int64)
@@ -89,18 +102,25 @@ class HyperplaneClassifier(StochasticClassifier):
     fit_intercept: bool = True
 
     def _new_state(self, n_features: int, n_outputs: int) -> HyperplaneState:
-        """Return a state with one weight for each class; a single output stands for two classes."""
+        """Return a state without rows, with one weight for each class.
+
+        `n_features`: without the constant one. `n_outputs`: columns of the targets; a single one
+        stands for two classes.
+        """
         return HyperplaneState(n_features, max(2, n_outputs), float(self.fit_intercept))
 
     def _count_rows(self, n_rows: int) -> None:
-        """Add to the number of rows, and set the ridge lambda, which is doubled for two classes."""
+        """Add `n_rows` to the number n of rows so far, and set the ridge lambda: 1/(n C), or 2/(n
+        C) for two classes.
+        """
         super()._count_rows(n_rows)
         if self._state.n_classes == 2:
             self._ridge *= 2.0
 
     def _outputs(self, X: Rows) -> Array:
-        """Return the largest output of the weights of each class, of shape (n_rows, n_classes); one
-        column, the difference, for two classes.
+        """Return the largest output of the weights of each class for the rows of `X`, of shape
+        (n_rows, n_classes); for two classes, (n_rows, 1), that of the second less that of the
+        first.
         """
         weights, intercepts, owners = self._solution()
         n_classes = self._state.n_classes
@@ -120,8 +140,8 @@ class HyperplaneClassifier(StochasticClassifier):
         return positive - negative
 
     def _solution(self) -> tuple[Array, Array, np.ndarray]:
-        """Return the weights, of shape (size, n_features), their intercepts and the numbers of
-        their classes, in ascending order of the classes.
+        """Return the weights, of shape (size, n_features), their intercepts, (size,), and the
+        numbers of their classes, (size,), in ascending order of the classes.
         """
         return self._state.solution(self._ridge)
 
@@ -194,17 +214,17 @@ class PegasosClassifier(HyperplaneClassifier):
 
     @property
     def coef_(self) -> Array:
-        """The weights, of shape (n_outputs, n_features)."""
+        """The weights of the outputs, of shape (n_outputs, n_features), one row for two classes."""
         weights = self._solution()[0]
         return np.diff(weights, axis=0) if len(weights) == 2 else weights
 
     @property
     def intercept_(self) -> Array:
-        """The intercepts, of shape (n_outputs,)."""
+        """The intercepts of the outputs, of shape (n_outputs,), one for two classes."""
         intercepts = self._solution()[1]
         return np.diff(intercepts) if len(intercepts) == 2 else intercepts
 
     @property
     def n_units_(self) -> int:
-        """The number of outputs."""
+        """The number of outputs: one for two classes, else one for each class."""
         return len(self.intercept_)

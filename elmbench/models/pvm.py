@@ -33,10 +33,12 @@ from elmbench.numerics.projection import (
 def least_squares(
     inputs: Array, activation: str, T: Array, sizes: list[int]
 ) -> Iterator[tuple[int, Array, float]]:
-    """Yield each number of leading nodes, their output weights and the condition; see
-    `leading_solutions`.
+    """Yield each number of leading nodes, their output weights by least squares, (size, n_outputs),
+    and the condition number of their outputs.
 
-    `inputs`, of shape (n, L), are those of the nodes. Singular values up to n times the machine
+    `inputs`: those of the nodes, before the activation, (n, L). `activation`: its name in
+    `ACTIVATIONS`. `T`: targets, (n, n_outputs). `sizes`: these numbers, ascending; those above n
+    come first. Singular values up to n times the machine
     precision times the largest one count as zero, as in MATLAB's pinv.
     """
     H = ACTIVATIONS[activation](np.array(inputs, order="F"))
@@ -44,9 +46,10 @@ def least_squares(
 
 
 def project_rows(X: Rows, mean: Array, weights: Array, biases: Array) -> Array:
-    """Return (x - mean)' w + b for all rows and nodes, of shape (n, L).
+    """Return (x - mean)' w + b for all rows x of `X` and nodes, of shape (n, L).
 
-    Dense rows are centred a block at a time; sparse ones stay sparse.
+    `mean`: of shape (d,). `weights`: a row w for each node, (L, d). `biases`: the b, (L,). Dense
+    rows are centred a block at a time; sparse ones stay sparse.
     """
     if sp.issparse(X):
         # x'w + (b - mean'w).
@@ -80,15 +83,22 @@ class ProjectionClassifier(FamilyClassifier):
     }
 
     def _node_spectrum(self, spectrum: Spectrum) -> Spectrum:
-        """Return the spectrum of the hidden nodes: `n_hidden` at most, or those of theta."""
+        """Return the leading part of a spectrum, whose singular values have hidden nodes.
+
+        These are the first `n_hidden`, or all if there are fewer; if it is None, the fewest that
+        `theta` demands.
+        """
         n_nodes = self.n_hidden
         if n_nodes is None:
             n_nodes = spectrum.node_count(self.theta, self.ratio)
         return spectrum.leading(n_nodes)
 
     def _solve(self, inputs: Array, T: Array) -> None:
-        """Set `beta_`, `condition_` and `n_units_` from the inputs of the nodes, of shape (n, L),
-        and all targets, eq. (10).
+        """Solve for the output weights by least squares, eq. (10): set `beta_`, `condition_` and
+        `n_units_`.
+
+        `inputs`: those of the nodes for all rows, before the activation, (n, L). `T`: targets
+        -1/+1, (n, n_outputs).
         """
         n_nodes = inputs.shape[1]
         self.n_units_ = n_nodes
@@ -98,15 +108,15 @@ class ProjectionClassifier(FamilyClassifier):
         )
 
     def _outputs(self, X: Rows) -> Array:
-        """Return g(W (x - mean) + b)' beta for every row, of shape (n, n_outputs)."""
+        """Return g(W (x - mean) + b)' beta for every row x of `X`, of shape (n, n_outputs)."""
         inputs = project_rows(X, self.mean_, self.weights_, self.biases_)
         activate = ACTIVATIONS[self._activation]
         return activate(inputs) @ self.beta_
 
 
 def centred_decomposition(X: Rows) -> tuple[Array, Spectrum, Array]:
-    """Return the mean of the rows, of shape (d,), the spectrum of eq. (6), and the directions as
-    rows.
+    """Return the mean of the rows, of shape (d,), the spectrum of the centred rows with the ones,
+    eq. (6) of Chen et al., and its directions as rows, (number, d).
 
     The directions are those of the spectrum, in its order, and for dense rows also those within
     round-off. Dense rows are decomposed at once. Sparse ones are decomposed as a stream of blocks,
@@ -208,6 +218,8 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
     def _fit(self, X: Rows, T: Array) -> None:
         """Set the mean and the hidden nodes from the directions of the rows, and solve for the
         output weights.
+
+        `T`: targets -1/+1, (n, n_outputs), one column for two classes. Rows have no weights.
         """
         self.mean_, spectrum, directions = centred_decomposition(X)
         self.singular_values_ = spectrum.values
@@ -248,7 +260,7 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
 
 
 def _group_by_activation(models: Sequence[Any]) -> dict[str, list[int]]:
-    """Return the numbers of the models with each activation, by its name."""
+    """Return {activation: positions of the models with it in the list}."""
     groups: dict[str, list[int]] = {}
     for number, model in enumerate(models):
         members = groups.setdefault(model.activation, [])

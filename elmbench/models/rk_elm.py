@@ -46,31 +46,37 @@ class CentresMixin(PathMixin):
 
     @abstractmethod
     def _draw(self, X: Rows, eligible: Indices) -> tuple[Rows, float | Array]:
-        """Draw centres, from the rows with the eligible numbers or independently of them.
+        """Draw centres, from some of the rows or independently of them.
 
-        Return the centres, in the form of `Kernel.select_rows`, and the factor of `gamma` at each,
-        or at all of them.
+        `X`: the training rows. `eligible`: numbers of the rows that may be centres. Return the
+        centres, as rows or, for a precomputed kernel, numbers of rows, and the factor of `gamma` at
+        each, (n_centres,), or at all of them, a number.
         """
 
     def _centres_key(self) -> tuple[Hashable, ...]:
         """Return a key that is equal for models that draw the same centres, apart from their number
-        and `gamma`.
+        and `gamma`, and have the same class weights.
         """
         return self.random_state, weight_key(self)
 
     def _make_kernel(self) -> Kernel:
-        """Return the kernel, without the widths of its centres."""
+        """Return the Gaussian kernel with the number of `gamma`, without the widths of its centres.
+
+        "scale" or "auto" must have its number `_gamma`, which `fit` sets first.
+        """
         return Kernel(gamma=numeric_gamma(self))
 
     @property
     def _size(self) -> int:
-        """The parameter with the number of centres."""
+        """The requested number of centres, which may exceed the number of rows."""
         return int(getattr(self, self._size_name))
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         """Draw the centres and solve the reduced system, (K'K + I/C) beta = K'T.
 
-        `scale` holds the square roots of the weights of rows, which multiply the rows of K and T.
+        `T`: targets, (n, n_outputs), -1/+1 for classes, not scaled. `scale`: the square roots of
+        the weights of rows, (n,), which multiply the rows of K and T; rows with 0 are no centres;
+        None if all are 1.
         """
         eligible = np.arange(X.shape[0]) if scale is None else np.flatnonzero(scale)
         self.centres_, factor = self._draw(X, eligible)
@@ -91,7 +97,9 @@ class CentresMixin(PathMixin):
         self.condition_ = check_condition(self, system, EPS**2)
 
     def _outputs(self, X: Rows) -> Array:
-        """Return the outputs sum_i beta_i k(x, c_i), of shape (n, n_outputs)."""
+        """Return the outputs sum_i beta_i k(x, c_i) over the centres c_i, for the rows x of `X`, of
+        shape (n, n_outputs).
+        """
         return self._kernel.product(X, self.centres_, self.beta_)
 
     @classmethod
@@ -111,8 +119,9 @@ class CentresMixin(PathMixin):
     def _fold_path(
         cls, grid: CandidateGrid, fold: int, models: dict[int, Any]
     ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Yield (candidate, fold, outputs) for models with the same centres, given by the numbers
-        of their candidates, on one fold.
+        """Yield (candidate, fold, outputs) on one fold for models with the same centres.
+
+        `fold`: its number. `models`: {number of a candidate: its model}, whose `gamma` is a number.
         """
         train, test = grid.folds[fold]
         rows = grid.X[train]
@@ -163,8 +172,8 @@ class _GroupOutputs:
     def add(self, network: "_SolvedNetwork", kernel_rows: Array) -> None:
         """Decode the outputs K beta of a network for the next block of test rows, and keep them.
 
-        `kernel_rows` is the kernel of these rows with all centres. A group with a label that
-        round-off may change is noted.
+        `kernel_rows`: the kernel of these rows with all centres, (n_rows, n_centres). A group with
+        a label that round-off may change is noted.
         """
         n_ridges = network.n_ridges
         outputs = kernel_rows[:, : network.size] @ network.beta
@@ -179,8 +188,11 @@ class _GroupOutputs:
                 self._doubtful.add(first)
 
     def test_outputs(self, group: list[int], fold: int) -> NDArray[Any]:
-        """Return the outputs of a group for all test rows: those of a fit if round-off may change a
-        label.
+        """Return the outputs of a group for all test rows, after all blocks: those of a fit if
+        round-off may change a label.
+
+        `group`: the numbers of its candidates, as in the network that was added. `fold`: its
+        number.
         """
         first = group[0]
         if first in self._doubtful:
@@ -205,16 +217,19 @@ class _SolvedNetwork:
 
     @property
     def size(self) -> int:
-        """Number of centres."""
+        """The number of centres of each network."""
         return len(self.beta)
 
     @property
     def n_ridges(self) -> int:
-        """Number of ridges."""
+        """The number of ridges, each with a network."""
         return len(self.groups)
 
     def output_bounds(self, kernel_rows: Array) -> Array:
-        """Return bounds of the round-off of the outputs, of shape (n, n_ridges)."""
+        """Return bounds of the round-off of the outputs, of shape (n, n_ridges).
+
+        `kernel_rows`: the kernel of n rows with all centres, of which the first `size` count.
+        """
         return network_bounds(kernel_rows[:, : self.size], self.beta, self.n_ridges)
 
 
@@ -224,12 +239,13 @@ def _solve_networks(
     equations: list[tuple[Array, Array]],
     solvers: Counter[str],
 ) -> list[list[_SolvedNetwork]]:
-    """Return the networks of some models for each `gamma`: (K'K + I/C) beta = K'T.
+    """Return a list of networks for each `gamma`, solved by (K'K + I/C) beta = K'T with the kernel
+    K between training rows and centres.
 
-    `models`: by the numbers of their candidates. There is a network for each `gamma` and size,
-    with the weights of its ridges side by side. `equations` are K'K and K'T for each `gamma` with
-    all centres; a smaller network has their leading parts. `solvers` counts the solvers as
-    `ridge_solutions` does.
+    `models`: {number of a candidate: its model}. There is a network for each `gamma` and size, with
+    the weights of its ridges side by side. `equations`: (K'K, K'T) for each `gamma` with all
+    centres; a smaller network has their leading parts. `solvers`: the uses of each solver by name,
+    which are added to.
     """
     first_gram, _ = equations[0]
     n_centres = len(first_gram)
@@ -250,10 +266,11 @@ def _solve_networks(
 def _group_by_matrix(
     models: dict[int, Any], gammas: list[float], n_centres: int
 ) -> dict[tuple[int, int], dict[float, list[int]]]:
-    """Return the numbers of the models with the same matrix and ridge, in a dict by matrix and a
-    dict by ridge.
+    """Return {(position of gamma, number of centres): {ridge: [numbers of candidates]}}.
 
-    A matrix goes by the position of its `gamma` and its number of centres.
+    `models`: {number of a candidate: its model}. `gammas`: the distinct values, in whose list the
+    position counts. `n_centres`: the most centres; larger models have as many. Models of the same
+    list are equal.
     """
     groups: dict[tuple[int, int], dict[float, list[int]]] = {}
     for number, model in models.items():
@@ -285,8 +302,9 @@ class _RKELM(KernelMixin, CentresMixin):
         """Draw centres from the eligible rows, without replacement (Algorithm 1, line 1), and their
         widths.
 
-        Return the centres and the factors of `gamma`: 1, or one for each centre with random widths.
-        Random widths of a kernel that has none are a ValueError.
+        `eligible`: numbers of rows of `X`. Return the centres, as rows or, for a precomputed
+        kernel, numbers of rows, and the factor of `gamma`: 1.0, or an array, one for each centre,
+        with random widths. Random widths of a kernel that has none are a ValueError.
         """
         draws_widths = self.widths == "random"
         if draws_widths and not self._has_kernel(*OF_DISTANCES):
@@ -306,7 +324,9 @@ class _RKELM(KernelMixin, CentresMixin):
         return kernel.select_rows(X, landmarks), factor
 
     def _centres_key(self) -> tuple[Hashable, ...]:
-        """Return the key of the mixin, extended by the kernel without `gamma` and by `widths`."""
+        """Return a key that is equal for models that draw the same centres, apart from their number
+        and `gamma`, and have the same class weights: seed, class weights, kernel and `widths`.
+        """
         return (
             *super()._centres_key(),
             self._make_kernel().with_gamma(1.0).key,

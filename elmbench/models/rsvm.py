@@ -32,11 +32,11 @@ Losses = tuple[Array, Array, Array]
 
 
 def smooth_plus(x: Array, smoothing: float) -> Losses:
-    """Return p(x)^2 / 2 and its first two derivatives, where p(x) = x + log(1 + exp(-alpha x)) /
-    alpha.
+    """Return p(x)^2 / 2 and its first two derivatives by x, where p(x) = x + log(1 + exp(-alpha x))
+    / alpha.
 
-    p rounds the corner of max(x, 0); it is log(2) / alpha above it at 0 and less elsewhere.
-    `smoothing` is alpha.
+    `x`: of shape (n,), as are the three results. p rounds the corner of max(x, 0); it is log(2) /
+    alpha above it at 0 and less elsewhere. `smoothing` is alpha.
     """
     # p, and its derivatives p' and p''.
     scaled = smoothing * x
@@ -73,7 +73,8 @@ def minimise(
     """Minimise the losses of the outputs A z plus ridge |z|^2 / 2, from z = 0, by Newton's method
     with Armijo's rule.
 
-    `loss` returns the losses of outputs, of shape (n,), and their derivatives. The method ends when
+    `A`: of shape (n, m). `loss`: returns the losses of outputs, (n,), and their first and second
+    derivatives. A result that has not converged is returned without an error. The method ends when
     the gradient ridge z + A's, with s the slopes of the losses, is shorter than `tol` times its
     terms, ridge |z| + |A'|s||, or than a bound of its round-off; or when the predicted decrease of
     a step is below the round-off of the objective and the gradient is not halved; or after
@@ -115,8 +116,9 @@ def minimise(
 
 
 def weighted_gram(A: Array, weights: Array) -> Array:
-    """Return A' diag(weights) A, exactly symmetric and in Fortran order, for weights that are not
-    negative.
+    """Return A' diag(weights) A, of shape (m, m), exactly symmetric and in Fortran order.
+
+    `A`: of shape (n, m). `weights`: of its rows, (n,), not negative.
     """
     blocks = ((rows, 0, A[rows].copy()) for rows in row_blocks(*A.shape))
     return normal_equations(
@@ -189,12 +191,18 @@ class _RSVM:
 
     @abstractmethod
     def _loss(self, targets: Array, outputs: Array) -> Losses:
-        """Return the losses of all rows, and their derivatives, for one column of targets and the
-        outputs for it.
+        """Return the losses of all rows, and their first and second derivatives by the outputs,
+        each of shape (n,).
+
+        `targets`, `outputs`: one column of each, (n,).
         """
 
     def _fit(self, X: Rows, T: Array) -> None:
-        """Draw the landmarks and minimise the smooth loss of each output."""
+        """Draw the landmarks and minimise the smooth loss of each output; warn if one has not
+        converged.
+
+        `T`: targets, (n, n_outputs), -1/+1 for classes. Rows have no weights.
+        """
         n = X.shape[0]
         order = check_random_state(self.random_state).permutation(n)
         landmarks = X[order[: self.n_landmarks]]
@@ -233,7 +241,9 @@ class _RSVM:
             )
 
     def _outputs(self, X: Rows) -> Array:
-        """Return the outputs sum_j u_j k(x, c_j) + b, of shape (n, n_outputs)."""
+        """Return the outputs sum_j u_j k(x, c_j) + b over the landmarks c_j, for the rows x of `X`,
+        of shape (n, n_outputs).
+        """
         return self._kernel.product(X, self.landmarks_, self.beta_) + self.intercept_
 
 
@@ -312,8 +322,10 @@ class RSVMClassifier(FamilyClassifier, _RSVM):
     """
 
     def _loss(self, targets: Array, outputs: Array) -> Losses:
-        """Return p(1 - t f)^2 / 2 for targets t, -1 or +1, and outputs f (Lee & Mangasarian, eq.
-        (9)).
+        """Return p(1 - t f)^2 / 2 for targets t, -1 or +1, and outputs f, and its first and second
+        derivatives by f, each of shape (n,) (Lee & Mangasarian, eq. (9)).
+
+        p is the plus function max(x, 0) with a corner rounded by `smoothing`.
         """
         values, slopes, curvatures = smooth_plus(
             1.0 - targets * outputs, self.smoothing
@@ -364,8 +376,10 @@ class RSVMRegressor(FamilyRegressor, _RSVM):
     epsilon: float = 0.1
 
     def _loss(self, targets: Array, outputs: Array) -> Losses:
-        """Return (p(t - f - epsilon)^2 + p(f - t - epsilon)^2) / 2 for targets t and outputs f (Lee
-        et al.).
+        """Return (p(t - f - epsilon)^2 + p(f - t - epsilon)^2) / 2 for targets t and outputs f, and
+        its first and second derivatives by f, each of shape (n,) (Lee et al.).
+
+        p is the plus function max(x, 0) with a corner rounded by `smoothing`.
         """
         errors = outputs - targets
         above = smooth_plus(errors - self.epsilon, self.smoothing)

@@ -71,7 +71,7 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Family
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Compute the directions of the rows of `X`, of shape (n_samples, n_features), dense or
-        sparse.
+        sparse; `y` has no effect.
         """
         rows = self._validate_rows(X)
         n, d = rows.shape
@@ -99,7 +99,9 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Family
         return self
 
     def transform(self, X: ArrayLike) -> Array:
-        """Return the features of the rows of `X`, of shape (n_samples, n)."""
+        """Return the products of the rows of `X` with the directions, of shape (n_samples, number
+        of directions).
+        """
         check_is_fitted(self)
         return np.asarray(self._validate_rows(X, reset=False) @ self.components_.T)
 
@@ -137,8 +139,8 @@ def _pipeline(
     random_state: int | None = None,
     **params: Any,
 ) -> Pipeline:
-    """Return an unfitted pipeline: singular features, and a model of the class `model` with
-    `params`.
+    """Return an unfitted pipeline: `SingularFeatures` with `n_components` directions, and a model
+    of the class `model` with `params`.
 
     Both steps have the same `random_state`.
     """

@@ -34,7 +34,8 @@ class _StopRecorder:
         """Fit to rows `X`, dense or sparse, and `y`; a `ConvergenceWarning` is issued if LIBSVM was
         stopped.
 
-        `sample_weight` multiplies C for each row; a row of weight 0 is left out.
+        It also sets `capped_`, the share of stopped problems, `solvers_` and `n_units_`.
+        `sample_weight`, (n_samples,), multiplies C for each row; a row of weight 0 is left out.
         """
         rows = None
         if sample_weight is not None:
@@ -152,8 +153,9 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
 def _group_path(
     grid: CandidateGrid, fold: int, members: list[tuple[int, SVMClassifier]]
 ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-    """Yield (candidate, fold, outputs) for models that differ in C, given with the numbers of their
-    candidates, on one fold.
+    """Yield (candidate, fold, outputs) on one fold for models that differ in C only.
+
+    `fold`: its number. `members`: pairs of the number of a candidate and its unfitted model.
     """
     train, test = grid.folds[fold]
     rows = grid.X[train]
@@ -174,16 +176,17 @@ def _group_path(
             machine.kernel = kernel_name
             machine.fit(rows, labels)
             outputs = _outputs_of(machine, grid.output, probes)
-            is_final = _is_far_below_bound(machine)
+            is_final = _coefficients_are_far_below_bound(machine)
         grid.solvers.update(machine.solvers_)
         yield candidate, fold, outputs
 
 
 def _outputs_of(machine: SVMClassifier, method: str, probes: Any) -> NDArray[Any]:
-    """Return the outputs of a method of a fitted machine, such as "decision_function".
+    """Return the outputs of a method of a fitted machine for the test rows.
 
-    A decision value of zero becomes the least positive number, because `predict` takes the second
-    class there.
+    `method`: "predict" or "decision_function". `probes`: the rows, or their kernel with all
+    training rows if the machine's kernel is "precomputed". A decision value of zero becomes the
+    least positive number, because `predict` takes the second class there.
     """
     output_of = getattr(machine, method)
     outputs: NDArray[Any] = output_of(probes)
@@ -193,8 +196,12 @@ def _outputs_of(machine: SVMClassifier, method: str, probes: Any) -> NDArray[Any
     return outputs
 
 
-def _is_far_below_bound(machine: SVMClassifier) -> bool:
-    """Return True if all dual coefficients stay below half of their bound."""
+def _coefficients_are_far_below_bound(machine: SVMClassifier) -> bool:
+    """Return True if all dual coefficients of a fitted machine stay below half of their bound.
+
+    The bound is C times the least class weight. As no coefficient would change then, machines with
+    a larger C have the same fit, which need not be repeated.
+    """
     half_bound = machine.C * machine.class_weight_.min() / 2
     largest = np.abs(machine.dual_coef_).max()
     return bool(largest < half_bound)

@@ -29,9 +29,11 @@ def weighted_solutions(
     """Yield each size, beta = (B . H)^+ (B . T) of section 2.1 for that many leading columns, and
     the condition of B . H.
 
-    B are the square roots of the weights of the rows, None if all are 1; with `balanced`, every
-    class has the same weight. H, the hidden outputs from `node_outputs`, is overwritten; T are
-    targets -1/+1, one column for two classes, else one for each class; sizes ascend.
+    `H`: the hidden outputs from `node_outputs`, (n, L), which are overwritten. `T`: targets -1/+1,
+    (n, n_outputs), one column for two classes, else one for each class. `B`: the square roots of
+    the weights of the rows, (n,); None if all are 1. `sizes`: ascending; those above n are yielded
+    first. `balanced`: True if every class has the same weight. If H is constant, a warning is
+    issued.
     """
     if not np.ptp(H, axis=0).any():
         warnings.warn(CONSTANT_LAYER, UserWarning, stacklevel=2)
@@ -113,8 +115,10 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
     class_weight: str | Mapping[Any, float] | None = "balanced"
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
-        """Draw the nodes and solve for their output weights; `scale` holds the square roots of the
-        weights of rows.
+        """Draw the nodes and solve for their output weights by the pseudo-inverse.
+
+        `T`: targets -1/+1, (n, n_outputs), not scaled. `scale`: the square roots of the weights of
+        rows times those of their classes, (n,); None if all are 1.
         """
         n_features = X.shape[1]
         self._draw_nodes(n_features)
@@ -127,7 +131,10 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
 
     @staticmethod
     def _balanced_weights(sizes: Array) -> Array:
-        """Return the inverse of the size of each class."""
+        """Return the "balanced" weights of classes: the inverse of the size of each.
+
+        `sizes`: the rows of each class, or the sums of their weights, (n_classes,).
+        """
         return 1.0 / sizes
 
     @classmethod
