@@ -20,8 +20,8 @@ _installed_version = cache(version)
 
 
 def registry() -> dict[str, ModelEntry]:
-    """Return every model by name: the suite's own, and models from installed packages and plug-in
-    files. Raises ElmbenchError if two have the same name.
+    """Return {name: entry} of every model: the suite's own, then those of installed packages and of
+    the plug-in files that are loaded. Raises ElmbenchError if two have the same name.
     """
     entries = dict(BUILT_IN)
     for entry in (*models_of_packages(), *plugin_objects("MODELS").values()):
@@ -104,8 +104,9 @@ def make_model(name: str, *, task: str = "classification", **params: Any) -> Any
 def check_parameters(entry: ModelEntry, task: str, params: Iterable[str]) -> None:
     """Raise ElmbenchError, with the known names, for names that are not parameters of a model.
 
-    A built-in estimator is imported only if its entry lacks a name, because scikit-learn takes two
-    seconds.
+    `entry`: of the model. `task`: "classification" or "regression". `params`: the names; a dict by
+    name is one, too. A factory that accepts any name raises none. A built-in estimator is imported
+    only if its entry lacks a name, because scikit-learn takes two seconds.
     """
     if entry.origin == ModelEntry.origin and {*params} <= {
         *entry.grid,
@@ -125,7 +126,9 @@ def check_parameters(entry: ModelEntry, task: str, params: Iterable[str]) -> Non
 
 @cache  # a run asks for them with every cell
 def parameter_names(factory: Callable[..., Any]) -> list[str] | None:
-    """Return the names of a factory's parameters, or None if it accepts any."""
+    """Return the names of the parameters of an estimator class or factory; None if it accepts any,
+    as it has `**params`.
+    """
     parameters = inspect.signature(factory).parameters
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         return None
@@ -133,8 +136,8 @@ def parameter_names(factory: Callable[..., Any]) -> list[str] | None:
 
 
 def try_factory(factory: Callable[..., Any], **params: Any) -> Any | None:
-    """Return the estimator that a factory makes; None if it raises TypeError, as for a missing
-    parameter. Other errors of a plug-in's `__init__` are raised.
+    """Return the estimator that a class or factory makes with some parameters; None if it raises
+    TypeError, as for a missing parameter. Other errors of a plug-in's `__init__` are raised.
     """
     try:
         return factory(**params)
@@ -143,10 +146,11 @@ def try_factory(factory: Callable[..., Any], **params: Any) -> Any | None:
 
 
 def has_method(factory: Callable[..., Any], *names: str) -> bool:
-    """Return True if the estimator that a factory makes has one of these methods. Also True if the
-    factory needs parameters, so that nothing is known.
+    """Return True if the estimator that a class or factory makes has one of the methods `names`.
+    Also True if the factory needs parameters, so that nothing is known.
 
-    An instance is made only if the class alone does not decide, because `__init__` may hang.
+    An instance is made only if the class alone does not decide, because `__init__` may hang; its
+    errors, apart from TypeError, are raised.
     """
     if isinstance(factory, type):
         attributes = [inspect.getattr_static(factory, name, None) for name in names]
@@ -157,8 +161,10 @@ def has_method(factory: Callable[..., Any], *names: str) -> bool:
 
 
 def ignores_features(name: str) -> bool:
-    """Return True for the dummy, and for a model from elsewhere whose estimator is one of
-    `sklearn.dummy`, or derives from one. False for a model that cannot be found.
+    """Return True if a model predicts the same for all rows: the built-in dummy, or a model from
+    elsewhere whose estimator is of `sklearn.dummy` or derives from it.
+
+    `name`: of the model, or its address. False for a model that cannot be found.
     """
     if name in BUILT_IN:
         return name == DUMMY
@@ -175,13 +181,19 @@ def ignores_features(name: str) -> bool:
 
 
 def list_models() -> list[str]:
-    """Return the names of all models, the suite's own first."""
+    """Return the names of all models, the suite's own first; those of loaded plug-in files are
+    last.
+    """
     return list(registry())
 
 
 def model_version(entry: ModelEntry, task: str) -> str:
-    """Return the version of a model that is part of a stored result's key; it changes when the
-    model's numbers may. It is the version of scikit-learn for models that have no other.
+    """Return the version of a model as a text, which is part of a stored result's key; it changes
+    when the model's numbers may.
+
+    `task`: "classification" or "regression". It has the `model_version` of the estimator and the
+    version of the entry, with a comma, or the one that there is; "scikit-learn VERSION" if there is
+    none, and for scikit-learn's own estimators.
     """
     versions: list[str] = []
     if not entry.is_of_scikit_learn:

@@ -51,14 +51,16 @@ class ModelEntry:
 
     @property
     def is_of_scikit_learn(self) -> bool:
-        """True if its estimators are scikit-learn's own, which takes two seconds to import."""
+        """True if its classifier is scikit-learn's own, perhaps by a factory of this suite;
+        scikit-learn takes two seconds to import.
+        """
         return str(self.classification).startswith(
             ("elmbench.models.baselines:", "sklearn.")
         )
 
     def factory(self, task: str) -> Callable[..., Any]:
-        """Return the estimator class or factory for a task, imported if need be. Raises
-        ElmbenchError if the model has none or the import fails.
+        """Return the estimator class or factory for a task, "classification" or "regression",
+        imported if need be. Raises ElmbenchError if the model has none or the import fails.
         """
         target = getattr(self, task)
         if target is None:
@@ -88,19 +90,25 @@ _Cost = Callable[[int, int, _Params], float]
 
 
 def _linear_cost(n: int, d: int, params: _Params) -> float:
-    """Return the cost of a linear model or another cheap one."""
+    """Return the floating-point operations of a fit of a linear model, or another cheap one, to n
+    rows of d features; `params` have no effect.
+    """
     return 1e3 * n * d
 
 
 def _kernel_cost(n: int, d: int, params: _Params) -> float:
-    """Return the cost of the kernel matrix and its factor."""
+    """Return the floating-point operations of the kernel matrix of n rows of d features, and of its
+    factor; `params` have no effect.
+    """
     # A factor of n^3 / 3 operations is faster than the rest.
     return n**2 * (2 * d + 20) + n**3 / 7
 
 
 def _hidden_cost(n: int, d: int, params: _Params) -> float:
-    """Return the cost of a hidden layer and its ridge solution; the layer has 400 nodes or
-    landmarks unless `params` say otherwise.
+    """Return the floating-point operations of a hidden layer for n rows of d features, and of its
+    ridge solution.
+
+    `params`: "n_hidden" or "n_landmarks" is its number of nodes, else 400.
     """
     size = params.get("n_hidden") or params.get("n_landmarks") or 400
     smaller = min(n, size)
@@ -108,18 +116,27 @@ def _hidden_cost(n: int, d: int, params: _Params) -> float:
 
 
 def _distances_cost(n_train: int, n_test: int, d: int) -> float:
-    """Return the cost of predictions by kernel values of all pairs of a test and a training row."""
+    """Return the floating-point operations of predictions by kernel values of all pairs of a test
+    and a training row, of d features.
+    """
     # A row of the kernel for each test row.
     return float(n_train * n_test * (2 * d + 20))
 
 
 def _newton_cost(n: int, d: int, params: _Params) -> float:
-    """Return the cost of ten steps, each as costly as a hidden layer."""
+    """Return the floating-point operations of ten steps of Newton's method, each as costly as a
+    hidden layer of n rows, d features and as many nodes as "n_hidden" or "n_landmarks" of `params`,
+    400 by default.
+    """
     return 10 * _hidden_cost(n, d, params)  # ten steps
 
 
 def _multiple_kernel_cost(n: int, d: int, params: _Params) -> float:
-    """Return the cost of a fit of MK-ELM; ten kernels unless `params` list them."""
+    """Return the floating-point operations of a fit of MK-ELM to n rows of d features.
+
+    `params`: "kernels", ten unless it is a list; "q" and "max_iter", which decide the assumed
+    number of iterations.
+    """
     kernels = params.get("kernels")
     m = 10
     if isinstance(kernels, Sequence) and not isinstance(kernels, str):
@@ -134,16 +151,16 @@ def _multiple_kernel_cost(n: int, d: int, params: _Params) -> float:
 
 
 def _online_cost(n: int, d: int, params: _Params) -> float:
-    """Return the cost of learning row by row with a dictionary of at most `budget` rows, 200 by
-    default.
+    """Return the floating-point operations of learning n rows of d features one by one, with a
+    dictionary of at most `params["budget"]` rows, 200 by default.
     """
     size = min(n, params.get("budget", 200))
     return 10.0 * n * size * (size + d)
 
 
 def _projection_cost(n: int, d: int, params: _Params) -> float:
-    """Return the cost of a singular value decomposition and a hidden layer of `n_hidden`
-    directions.
+    """Return the floating-point operations of a singular value decomposition of n rows of d
+    features, and of a hidden layer of `params["n_hidden"]` directions, all by default.
     """
     rank = min(n, d)
     size = min(rank, params.get("n_hidden") or rank)
@@ -151,8 +168,8 @@ def _projection_cost(n: int, d: int, params: _Params) -> float:
 
 
 def _stream_cost(n: int, d: int, params: _Params) -> float:
-    """Return the cost of updates of a singular value decomposition by chunks of
-    `batch_size` rows.
+    """Return the floating-point operations of updates of a singular value decomposition by n rows
+    of d features, in chunks of `params["batch_size"]` rows, 16 by default.
     """
     # Five products with a growing basis, at the speed of memory if a chunk has few rows.
     rank = min(n, d)
@@ -160,8 +177,8 @@ def _stream_cost(n: int, d: int, params: _Params) -> float:
 
 
 def _budget_cost(n: int, d: int, params: _Params) -> float:
-    """Return the cost of one pass over the rows with at most `budget` support vectors, 100 by
-    default.
+    """Return the floating-point operations of one pass over n rows of d features with at most
+    `params["budget"]` support vectors, 100 by default.
     """
     # A row is compared with every support vector; if it becomes one, a search of some hundred
     # operations follows.
@@ -169,18 +186,24 @@ def _budget_cost(n: int, d: int, params: _Params) -> float:
 
 
 def _hyperplane_cost(n: int, d: int, params: _Params) -> float:
-    """Return the cost of `n_epochs` passes of gradient descent, 5 by default."""
+    """Return the floating-point operations of `params["n_epochs"]` passes of gradient descent, 5 by
+    default, over n rows of d features.
+    """
     # Sums of some ten numbers, one addition at a time.
     return 200.0 * params.get("n_epochs", 5) * n * (d + 10)
 
 
 def _boosting_cost(n: int, d: int, params: _Params) -> float:
-    """Return the cost of boosting `n_estimators` trees, 100 by default."""
+    """Return the floating-point operations of boosting `params["n_estimators"]` trees, 100 by
+    default, on n rows of d features.
+    """
     return float(params.get("n_estimators", 100) * (50.0 * n * d + 1e8))
 
 
 def _forest_cost(n: int, d: int, params: _Params) -> float:
-    """Return the cost of a forest of `n_estimators` trees, 100 by default."""
+    """Return the floating-point operations, as dense algebra, that take as long as a forest of
+    `params["n_estimators"]` trees, 100 by default, on n rows of d features.
+    """
     # Comparisons of single values are far slower than dense algebra.
     return float(
         params.get("n_estimators", 100)
@@ -201,9 +224,9 @@ def _entry(
     """Return the entry of the estimators at an address, in `elmbench.models` unless it begins with
     `sklearn.`.
 
-    Their names are the address and `Classifier` or `Regressor`; after an address that ends in `_`,
-    `classifier` or `regressor`. `regression`: False if there is only a classifier. `options`:
-    further fields of the entry.
+    `name`, `title`, `grid`, `cost`: fields of the entry. `address`: `module:Name`, to which
+    `Classifier` and `Regressor` are appended; to one that ends in `_`, `classifier` and
+    `regressor`. `regression`: False if there is only a classifier. `options`: further fields.
     """
     if not address.startswith("sklearn."):
         address = f"elmbench.models.{address}"
@@ -234,8 +257,10 @@ _baseline = partial(_entry, baseline=True)
 
 
 def _projected_entry(name: str, title: str, grid: _Grid) -> ModelEntry:
-    """Return the entry `svd+NAME` of an online classifier on the leading singular directions of the
-    rows; `grid` is that of the classifier.
+    """Return the entry named `svd+NAME` of an online classifier on the leading singular directions
+    of the rows.
+
+    `name`, `title`: of the classifier. `grid`: its own, to which numbers of directions are added.
     """
     address = f"svd_pipelines:svd_{name.replace('-', '_')}_"
     whole = {"n_components": (25, 50, 100, 200), **grid}

@@ -35,10 +35,12 @@ def digest(content: bytes) -> str:
 
 
 def code_digest(modules: Iterable[str] = (), script: Path | None = None) -> str:
-    """Return the digest of modules, of a script, and of all that they import, directly or not.
+    """Return the digest, 12 hexadecimal digits, of modules, of a script, and of all that they
+    import, directly or not.
 
-    The whole package of an own module counts, wherever it lies, and an installed distribution by
-    its version. The same files give the same digest in all processes and folders.
+    `modules`: absolute names. The whole package of an own module counts, wherever it lies, and an
+    installed distribution by its version. The same files give the same digest in all processes and
+    folders.
     """
     code = _Code()
     for name in modules:
@@ -50,8 +52,10 @@ def code_digest(modules: Iterable[str] = (), script: Path | None = None) -> str:
 
 
 def code_files(modules: Iterable[str] = (), scripts: Iterable[Path] = ()) -> list[Path]:
-    """Return the files whose content `code_digest` depends on: modules, scripts and all own code
-    that they import. Modules that do not exist have none.
+    """Return the files of the user's own code that modules and scripts consist of, with all own
+    code that they import, directly or not.
+
+    `modules`: absolute names; those that do not exist have none. `scripts`: existing files.
     """
     code = _Code()
     for name in modules:
@@ -75,8 +79,10 @@ class _Code:
 
     def add_module(self, name: str) -> None:
         """Add the own code of a module, with all that it imports: its whole package, or its file if
-        it is in none. An installed distribution adds its version only; the suite and the standard
-        library add nothing.
+        it is in none. An installed distribution adds its version only; the suite, the standard
+        library, and a module that does not exist or is already added, add nothing.
+
+        `name`: absolute, such as "package.module".
         """
         top = name.partition(".")[0]
         if name in self._names or top == _SUITE:
@@ -96,7 +102,10 @@ class _Code:
             self.add_file(path, unit, package)
 
     def _add_package(self, package: str, folder: Path) -> None:
-        """Add all files of code in the folder of a package, and what they import."""
+        """Add all files of code below the folder of a package, and what they import.
+
+        `package`: its absolute name.
+        """
         for file in _files_below(folder):
             parts = file.relative_to(folder).parts
             *folders, _ = parts
@@ -105,8 +114,10 @@ class _Code:
             self.add_file(file, name, package_of_file)
 
     def add_file(self, file: Path, name: str, package: str) -> None:
-        """Add a file of a package under a name, and the modules that it imports if it is Python
-        source.
+        """Add a file, and the modules that it imports if it is Python source.
+
+        `name`: the key of its digest, which must not depend on the folder. `package`: the absolute
+        name of its package, for relative imports; "" if it is in none.
         """
         content = file.read_bytes()
         self.digests[f"file {name}"] = digest(content)
@@ -117,9 +128,11 @@ class _Code:
 
 
 def _imports(content: bytes, package: str) -> Iterator[str]:
-    """Yield the absolute names that a file of a package may import, from statements and calls of
-    `import_module`; `from a import b` yields `a.b`. Some may not be modules. Nothing for a file
-    that cannot be parsed.
+    """Yield the absolute names that a file may import, from statements and calls of
+    `import_module`; `from a import b` yields `a.b`, which may not be a module.
+
+    `content`: of the Python file; nothing if it cannot be parsed. `package`: the absolute name of
+    its package, for relative imports; "" if it is in none.
     """
     try:
         nodes = list(ast.walk(ast.parse(content)))
@@ -140,8 +153,8 @@ def _imports(content: bytes, package: str) -> Iterator[str]:
 
 
 def _module_of_call(call: ast.Call) -> str:
-    """Return the module that `import_module("name")` or `__import__("name")` imports; empty for
-    different calls.
+    """Return the name of the module that `import_module("name")` or `__import__("name")` imports;
+    "" for different calls, and if the argument is not a literal text.
     """
     function = call.func
     name = (
@@ -157,7 +170,10 @@ def _module_of_call(call: ast.Call) -> str:
 
 def _locate(name: str) -> tuple[str, Path | None]:
     """Return the name and the file of the outermost package with an `__init__` file that has a
-    module of this name, or else of the module itself. The file is None if there is none.
+    module of this name, or else of the module itself.
+
+    `name`: absolute, such as "package.module". The module is not imported. The file, of an
+    `__init__`, a module or a ZIP archive, is None if there is none.
     """
     top, *rest = name.split(".")
     try:
@@ -191,8 +207,8 @@ def _locate(name: str) -> tuple[str, Path | None]:
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    """Yield the files of code below a folder, in alphabetical order; hidden folders and caches are
-    skipped.
+    """Yield the files of code, Python sources and extensions, below a folder, in alphabetical order
+    in each folder; hidden folders and caches are skipped.
     """
     for path, folders, files in os.walk(folder):
         folders[:] = sorted(
@@ -240,8 +256,9 @@ def _is_installed(path: Path) -> bool:
 
 
 def _is_standard(path: Path) -> bool:
-    """Return True if a file is part of the standard library, which may hold the folder of installed
-    packages.
+    """Return True if a file is part of the standard library.
+
+    Files of installed packages are not, even if their folder is inside that of the library.
     """
     folders = _folders("stdlib", "platstdlib")
     return any(path.is_relative_to(folder) for folder in folders) and not _is_installed(
@@ -251,8 +268,10 @@ def _is_standard(path: Path) -> bool:
 
 @cache
 def _version_of(package: str) -> str:
-    """Return the version of the distribution that has installed a package, or "NAME VERSION" of
-    each distribution that holds it under another name; "" if none is known.
+    """Return the version of the distribution with the name of a package; else "NAME VERSION" of
+    each distribution that has installed it, with commas; "" if none is known.
+
+    `package`: a top-level name for imports.
     """
     with suppress(PackageNotFoundError):
         return version(_DISTRIBUTIONS.get(package, package))
@@ -291,11 +310,12 @@ class _WithCode:
 
 
 def with_code(estimator: Any) -> Any:
-    """Return an object whose pickle holds an estimator and the code of the user's own modules.
+    """Return an object whose pickle holds an estimator and the code of the user's own modules that
+    are imported.
 
-    It is unpickled as the estimator that it was, without these modules or after an edit of them.
-    Without such modules, the object is the estimator itself. Raises an error of any class if they
-    hold what cannot be pickled.
+    Only its pickle is of use: it is unpickled as the estimator that it was, without these modules
+    or after an edit of them. Without such modules, the object is the estimator itself. Raises an
+    error of any class if they hold what cannot be pickled.
     """
     import cloudpickle
 

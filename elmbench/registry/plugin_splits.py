@@ -38,7 +38,7 @@ class PluginSplit:
     version: str
 
     def seeded(self, seed: int) -> Any:
-        """Return a copy of the splitter; its `random_state` is the seed unless it has one."""
+        """Return a copy of the splitter; its `random_state` becomes the seed if it is None."""
         splitter = deepcopy(self.splitter)
         if getattr(splitter, "random_state", 0) is None:
             splitter.random_state = seed
@@ -46,8 +46,12 @@ class PluginSplit:
 
 
 def as_plugin_split(name: str, loaded: Any, file: str, version: str) -> PluginSplit:
-    """Return a declared splitter under its name, with the version of its code. Raises ElmbenchError
-    if the name is built in, or it is not a splitter with a fixed number of splits.
+    """Return a declared splitter under its name, with the version of its code and its number of
+    splits.
+
+    `loaded`: an instance such as `ShuffleSplit(10)`. `file`: name of the plug-in file, for
+    messages. Raises ElmbenchError if the name is that of a built-in kind, or ends in "kfold", or if
+    `loaded` is not a splitter with a number of splits that is at least 1 and needs no rows.
     """
     if name in _TAKEN or name.endswith(_ENDING):
         raise declaration_error(
@@ -76,7 +80,10 @@ def as_plugin_split(name: str, loaded: Any, file: str, version: str) -> PluginSp
 
 
 def declaration_error(problem: str, expected: str) -> ElmbenchError:
-    """Return the error for an object that a plug-in file declares wrongly."""
+    """Return, not raise, the error for an object that a plug-in file or package declares wrongly.
+
+    `problem`, `expected`: sentences without a full stop, as in `ElmbenchError`.
+    """
     return ElmbenchError(
         problem, expected=expected, next_step="correct it where it is declared"
     )

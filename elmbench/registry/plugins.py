@@ -51,14 +51,16 @@ _declared_here: ContextVar[Declared | None] = ContextVar("declared_here", defaul
 
 def _all_declared() -> Declared:
     """Return the objects of the plug-in files of this process and of the comparison in this
-    context.
+    context: {(kind such as "MODELS", name): (object, plug-in file)}.
     """
     return _declared | (_declared_here.get() or {})
 
 
 def plugin_objects(kind: str) -> dict[str, Any]:
-    """Return the objects that the loaded plug-in files declare in `MODELS`, `LAYOUTS`, `SOURCES`,
-    `METRICS` or `SPLITS`, by name.
+    """Return {name: object} of what the loaded plug-in files declare in one dictionary.
+
+    `kind`: "MODELS" (`ModelEntry` objects), "LAYOUTS" or "SOURCES" (classes), "METRICS" (`Metric`
+    objects) or "SPLITS" (`PluginSplit` objects).
     """
     return {
         name: value
@@ -68,7 +70,7 @@ def plugin_objects(kind: str) -> dict[str, Any]:
 
 
 def plugin_splits() -> dict[str, PluginSplit]:
-    """Return the kinds of split of the loaded plug-in files, by name."""
+    """Return {name: `PluginSplit`} of the kinds of split that the loaded plug-in files declare."""
     return plugin_objects("SPLITS")
 
 
@@ -82,8 +84,8 @@ set_plugin_metrics(lambda: plugin_objects("METRICS"))
 
 @cache  # it takes milliseconds
 def models_of_packages() -> tuple[ModelEntry, ...]:
-    """Return the models that installed packages declare as entry points; cached. Raises
-    ElmbenchError if one cannot be loaded.
+    """Return the models that installed packages declare as entry points of the group
+    `elmbench.models`; cached. Raises ElmbenchError if one cannot be loaded.
     """
     entries = []
     for point in entry_points(group="elmbench.models"):
@@ -110,10 +112,11 @@ def models_of_packages() -> tuple[ModelEntry, ...]:
 
 
 def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
-    """Return the entry of a declared model: a ModelEntry, an estimator class, or an estimator that
-    is cloned. Raises ElmbenchError if `loaded` is none of them.
+    """Return the entry of a declared model under its name.
 
-    `origin`: names the file or package. `version`: of its code, which a ModelEntry may replace.
+    `loaded`: a ModelEntry, an estimator class, or an estimator, which is cloned for each fit.
+    `origin`: names the file or package. `version`: of its code, unless a ModelEntry has one of its
+    own. Raises ElmbenchError if `loaded` is something else, or its class needs arguments.
     """
     if isinstance(loaded, ModelEntry):
         return replace(
@@ -137,11 +140,13 @@ def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
 
 
 def _tasks_of(name: str, loaded: Any, origin: str) -> list[str]:
-    """Return the tasks of an estimator or its class; empty if it is neither a classifier nor a
-    regressor. Raises ElmbenchError if the class needs arguments.
+    """Return the tasks of an estimator or its class, "classification", "regression" or both; empty
+    if it is neither a classifier nor a regressor. Raises ElmbenchError if the class needs
+    arguments.
 
-    A class of scikit-learn's kind tells them without an instance. So a class whose `__init__` hangs
-    or fails ends its own cells, and the other models of its file run.
+    `name`, `origin`: of the model, for messages. A class of scikit-learn's kind tells them without
+    an instance. So a class whose `__init__` hangs or fails ends its own cells, and the other models
+    of its file run.
     """
     from sklearn.base import (
         BaseEstimator,
@@ -174,7 +179,10 @@ def _tasks_of(name: str, loaded: Any, origin: str) -> list[str]:
 
 
 def _needs_arguments(name: str, origin: str, error: BaseException) -> ElmbenchError:
-    """Return the error for a class that cannot be instantiated without arguments."""
+    """Return, not raise, the error for a class that cannot be instantiated without arguments.
+
+    `name`, `origin`: of the model. `error`: that of the attempt.
+    """
     return declaration_error(
         f"the model {name!r} ({origin}) cannot be made without arguments: {_message_of(error)}",
         "a default for every parameter, as scikit-learn has it",
@@ -183,8 +191,10 @@ def _needs_arguments(name: str, origin: str, error: BaseException) -> ElmbenchEr
 
 @cache
 def load_address(address: str) -> ModelEntry:
-    """Return the entry of the estimator class at `package.module:Class`. The working folder is
-    searched too. Raises ElmbenchError if it cannot be imported.
+    """Return the entry of the estimator class at `package.module:Class`, with the address as its
+    name; cached. The working folder is searched too, and stays in `sys.path`.
+
+    Raises ElmbenchError if it cannot be imported or is not an estimator.
     """
     module_name, _, attribute = address.partition(":")
     _search_working_folder()
@@ -222,8 +232,11 @@ def _search_working_folder() -> None:
 
 
 def files_of_models(names: Iterable[str], scripts: Iterable[Path]) -> list[Path]:
-    """Return the files of own code that models at an address `package.module:Class` and plug-in
-    files use; names of other models have none.
+    """Return the files of the user's own code that models and plug-in files consist of, with all
+    own code that they import.
+
+    `names`: of models; only addresses `package.module:Class` have files. `scripts`: plug-in files;
+    missing ones are ignored. The working folder is appended to `sys.path`.
     """
     _search_working_folder()
     modules = [name.partition(":")[0] for name in names if ":" in name]
@@ -231,8 +244,10 @@ def files_of_models(names: Iterable[str], scripts: Iterable[Path]) -> list[Path]
 
 
 def _message_of(error: BaseException, path: Path | None = None) -> str:
-    """Return an error as text. With `path`, the last line of that file in the traceback is added; a
-    syntax error names its own file and line.
+    """Return an error as text, such as "ValueError: bad value (plugin.py, line 3: raise ...)".
+
+    `path`: of a Python file, whose last line in the traceback is added; None adds no line. A syntax
+    error names its own file and line.
     """
     if isinstance(error, SyntaxError):
         return (
@@ -253,8 +268,10 @@ def _message_of(error: BaseException, path: Path | None = None) -> str:
 
 @contextmanager
 def loaded_plugins(files: Iterable[str | Path]) -> Iterator[tuple[Path, ...]]:
-    """Load plug-in files for this context (thread), and forget their objects at the end of the
-    `with` block; yield the absolute paths of the files.
+    """Return a context manager that loads plug-in files for this context (thread), gives the
+    absolute paths of the files, and forgets their objects at the end of the `with` block.
+
+    The files are run, and their modules stay imported. Raises ElmbenchError as `load_plugin`.
     """
     paths = []
     token = _declared_here.set(dict(_declared_here.get() or {}))
@@ -269,7 +286,8 @@ def loaded_plugins(files: Iterable[str | Path]) -> Iterator[tuple[Path, ...]]:
 
 
 def load_plugin(file: str | Path) -> Path:
-    """Register the objects in the dictionaries of a Python file, and return its absolute path.
+    """Run a plug-in file, register the objects in its dictionaries for this process, and return its
+    absolute path.
 
     `MODELS` holds estimators, their classes or ModelEntry objects, `LAYOUTS` classes of kinds of
     table, `SOURCES` classes of kinds of source, `METRICS` objects of `elmbench.metrics.Metric`,
@@ -282,7 +300,12 @@ def load_plugin(file: str | Path) -> Path:
 
 def _read_plugin(file: str | Path) -> tuple[Path, Declared]:
     """Run a plug-in file; return its absolute path and its declared objects, which are checked but
-    not registered. See `load_plugin`.
+    not registered.
+
+    The objects are {(kind, name): (object, path of the file)}; a kind is the name of a dictionary
+    of the file, such as "MODELS". The models are `ModelEntry` objects, the splits `PluginSplit`
+    ones. The file's folder and module stay in `sys.path` and `sys.modules`. Raises ElmbenchError if
+    the file fails or declares nothing, or an object or a name is not valid.
     """
     path = real_path(file)
     module, code = _run_plugin(path)
@@ -300,8 +323,11 @@ def _read_plugin(file: str | Path) -> tuple[Path, Declared]:
 
 
 def _run_plugin(path: Path) -> tuple[ModuleType, str]:
-    """Run a plug-in file and return it as a module, with the digest of its code. The module stays
-    in `sys.modules`, and the file's folder in `sys.path`. Raises ElmbenchError if it fails.
+    """Run a plug-in file and return it as a module, with the digest of its code and of all own code
+    that it imports.
+
+    The module stays in `sys.modules`, and the file's folder in `sys.path`. Raises ElmbenchError if
+    the file cannot be read or fails.
     """
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))
@@ -332,8 +358,10 @@ def _run_plugin(path: Path) -> tuple[ModuleType, str]:
 
 
 def _dictionaries_of(module: ModuleType, path: Path) -> dict[str, dict[Any, Any]]:
-    """Return the dictionaries of a plug-in file, by kind such as MODELS; a missing one is empty.
-    Raises ElmbenchError if all are empty or one is not a dictionary.
+    """Return the dictionaries of a plug-in file: {kind such as "MODELS": {name: object}}.
+
+    A missing one is empty. `path`: of the file, for messages. Raises ElmbenchError if all are empty
+    or one is not a dictionary.
     """
     dictionaries = {kind: getattr(module, kind, {}) for kind in _KINDS}
     are_dictionaries = all(
@@ -350,8 +378,10 @@ def _dictionaries_of(module: ModuleType, path: Path) -> dict[str, dict[Any, Any]
 
 
 def _check_declared_name(kind: str, name: Any, path: Path) -> None:
-    """Raise ElmbenchError if the name of a declared object is empty or has a colon, or another
-    plug-in has taken it.
+    """Raise ElmbenchError if the name of a declared object is not a text, is empty or has a colon,
+    or if an object of this kind of another plug-in file has it.
+
+    `kind`: such as "MODELS". `path`: of the plug-in file.
     """
     if not isinstance(name, str) or not name or ":" in name:
         problem = f"a {_KINDS[kind]} of the plug-in {path} has the name {name!r}"
@@ -369,8 +399,11 @@ def _check_declared_name(kind: str, name: Any, path: Path) -> None:
 def _declared_object(
     kind: str, name: str, loaded: Any, path: Path, version: str
 ) -> Any:
-    """Return a declared object in the form that its kind is registered in: a `ModelEntry`,
-    `PluginSplit` or `Metric`, or the class itself. Raises ElmbenchError if it is not valid.
+    """Return a declared object in the form that its kind is registered in.
+
+    `kind`: "MODELS", for a `ModelEntry`, "SPLITS", for a `PluginSplit`, "METRICS", for a `Metric`,
+    or "LAYOUTS" or "SOURCES", for the class itself. `path`: of the plug-in file. `version`: of its
+    code. Raises ElmbenchError if the object is not valid.
     """
     if kind == "MODELS":
         return _as_entry(name, loaded, f"plug-in {path.name}", version)
@@ -387,8 +420,11 @@ def _declared_object(
 
 
 def _as_metric(name: str, loaded: Any, path: Path, version: str) -> Metric:
-    """Return a declared metric under its name, with the version of its code. Raises ElmbenchError
-    if it is not a `Metric`, or has a built-in name.
+    """Return a copy of a declared metric under its name, with the version of its code, and neither
+    a column of `cells.csv` nor a scorer.
+
+    `path`: of the plug-in file. Raises ElmbenchError if `loaded` is not a `Metric`, or has a
+    built-in name.
     """
     if not isinstance(loaded, Metric):
         raise declaration_error(
@@ -410,8 +446,9 @@ def write_plugin(
     """Write estimator objects of a program to a plug-in file, which worker processes can load, and
     return its path.
 
-    `estimators`: by their names as models. `folder`: an existing one. `search_path`: folders that
-    their modules may be imported from. Raises ElmbenchError if one cannot be pickled.
+    `estimators`: {name as a model: unfitted estimator}. `folder`: an existing one, to which the
+    pickle of the estimators is written, too; equal estimators have equal files. `search_path`:
+    folders that their modules may be imported from. Raises ElmbenchError if one cannot be pickled.
     """
     import cloudpickle
 
@@ -445,7 +482,9 @@ def write_plugin(
 
 def _module_names(pickled: bytes) -> set[str]:
     """Return the texts of a pickle that may name modules, also those that a method of a script's
-    class imports when it is called. The script itself is in the pickle.
+    class imports when it is called, without the name of the running script.
+
+    Many of them are other words, since any text in the form of a dotted name counts.
     """
     texts = {str(value) for _, value, _ in pickletools.genops(pickled)}
     script = Path(getattr(sys.modules["__main__"], "__file__", None) or "").stem
@@ -456,15 +495,19 @@ def _module_names(pickled: bytes) -> set[str]:
 
 
 def _factory(estimator: Any) -> Callable[..., Any]:
-    """Return a function that clones an estimator with other parameters. Its argument `random_state`
-    sets all seeds that are None; its signature names the parameters.
+    """Return a function that clones an estimator and changes parameters that it is called with.
+
+    If the estimator has seeds that are None, also in its steps, the function has an argument
+    `random_state` that sets all of them. Its signature names the parameters, other seeds excepted.
     """
     params = estimator.get_params()
     seeds = [name for name in params if name.rpartition("__")[2] == "random_state"]
     unset = [name for name in seeds if params[name] is None]
 
     def make(random_state: Any = None, **changes: Any) -> Any:
-        """Return a clone of the estimator with some parameters changed."""
+        """Return a clone of the estimator with the parameters `changes`, and `random_state` for all
+        seeds that are None.
+        """
         from sklearn.base import clone
 
         return clone(estimator).set_params(

@@ -33,14 +33,17 @@ def find_metric(name: str) -> Metric:
 
 
 def is_metric(name: str) -> bool:
-    """Return True if a metric, or a scorer of scikit-learn, has this name."""
+    """Return True if a built-in metric, one of a loaded plug-in, or a scorer of scikit-learn has
+    this name.
+    """
     return registered_metric(name) is not None or _scorer_metric(name) is not None
 
 
 @cache
 def _scorer_metric(name: str) -> Metric | None:
-    """Return scikit-learn's scorer of this name as a metric, of which more is better; None if there
-    is no such scorer.
+    """Return scikit-learn's scorer of this name, such as "neg_mean_squared_error", as a metric, of
+    which more is better; None if there is no such scorer. A built-in metric provides the values if
+    it has this scorer.
     """
     from sklearn.metrics import get_scorer, get_scorer_names
 
@@ -69,8 +72,10 @@ def _as_scorer(metric: Metric) -> Metric:
 
 
 def _metric_of(scorer: Any, name: str) -> Metric:
-    """Return a scorer as a metric. It takes confusion counts, values, probabilities or scores,
-    depending on the outputs that the scorer requests from a model.
+    """Return a scorer of scikit-learn as a metric of this name, of which more is better.
+
+    It takes confusion counts, values, probabilities or decision values, depending on the outputs
+    that the scorer requests from a model.
     """
     import numpy as np
 
@@ -79,13 +84,17 @@ def _metric_of(scorer: Any, name: str) -> Metric:
     score = _signed_score(scorer)
 
     def of_counts(counts: Array) -> float:
-        """Return the score of labels with these confusion counts, true classes in rows."""
+        """Return the score of class numbers with these confusion counts, of shape (k, k), true
+        classes in rows.
+        """
         true, predicted = np.indices(counts.shape).reshape(2, -1)
         n_rows = counts.ravel().astype(int)
         return score(np.repeat(true, n_rows), np.repeat(predicted, n_rows))
 
     def of_shares(true: Any, shares: Array) -> float:
-        """Return the score of probabilities of shape (n, k)."""
+        """Return the score of probabilities of shape (n, k) for class numbers of shape (n,); of two
+        classes, it takes the second column.
+        """
         return score(true, shares[:, 1] if shares.shape[1] == 2 else shares)
 
     if scorer_parts(scorer).function.__module__.endswith("_regression"):
@@ -101,8 +110,8 @@ def _metric_of(scorer: Any, name: str) -> Metric:
 
 
 def _signed_score(scorer: Any) -> Callable[..., float]:
-    """Return the function of targets and outputs behind a scorer, with its sign, so that more is
-    better. It returns NaN where the scorer raises ValueError.
+    """Return the function `score(targets, outputs)` behind a scorer, with its sign, so that more is
+    better. It returns NaN if the scorer raises ValueError, and hides warnings.
     """
     from elmbench.models.base.sklearn_private import scorer_parts
 

@@ -30,10 +30,11 @@ SEED_RULES = {
 
 
 def seed_has_effect(estimator: Any, searched: tuple[str, ...] = ()) -> bool:
-    """Return True if the numbers of an estimator, or of a step in it, may depend on a seed; also if
-    it has no `get_params`.
+    """Return True if the numbers of an estimator, or of a step in it, may depend on the value of a
+    `random_state`; also if it has no `get_params`, so that nothing is known.
 
-    `searched`: names of parameters that a search sets to further values.
+    `searched`: names of parameters, with those of steps as in "svc__probability", that a search
+    sets to further values.
     """
     if not hasattr(estimator, "get_params"):
         return True
@@ -53,7 +54,9 @@ def seed_has_effect(estimator: Any, searched: tuple[str, ...] = ()) -> bool:
 
 
 def _rule_of(owner: Any) -> SeedRule | None:
-    """Return the rule for the seed of an estimator; None if its seed always counts."""
+    """Return the rule that decides whether the seed of an estimator, or a step, has an effect; None
+    if it always counts, as for any class that is not scikit-learn's.
+    """
     owner_class = type(owner)
     is_of_scikit_learn = owner_class.__module__.startswith("sklearn.")
     return SEED_RULES.get(owner_class.__name__) if is_of_scikit_learn else None
