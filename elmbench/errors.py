@@ -113,8 +113,9 @@ MOST_NAMES = 40
 
 
 def closest(name: str, names: list[str]) -> str | None:
-    """Return the name that `name` is most likely a typo or the beginning of, ignoring case; None if
-    no name is similar.
+    """Return the one of `names` that `name` is most likely a typo or the beginning of.
+
+    Upper and lower case count as equal. The result is None if no name is similar.
     """
     from difflib import get_close_matches
 
@@ -158,11 +159,10 @@ def message_of(error: BaseException) -> str:
 def unknown_name(
     kind: str, name: str, names: list[str], next_step: str
 ) -> ElmbenchError:
-    """Return the error for a name of a kind (such as `model`) that does not exist, with the
-    likeliest typo.
+    """Return the error for a name that does not exist, with the likeliest typo, to be raised.
 
-    It lists all names, unless they are more than `MOST_NAMES`. `next_step`: the command that lists
-    them.
+    `kind`: what the name stands for, such as "model". `names`: those that exist; the error lists
+    them unless they are more than `MOST_NAMES`. `next_step`: the command that lists them.
     """
     guess = closest(name, names)
     hint = f" (did you mean {guess!r}?)" if guess else ""

@@ -150,8 +150,9 @@ def _is_same_file(first: Path, second: Path) -> bool:
 
 
 def check_folder(path: Path) -> None:
-    """Create the folder of a file that is to be written later, if it is missing; raise WriteError
-    if files cannot be created in it.
+    """Raise WriteError if no file can be created beside `path`, which is to be written later.
+
+    The folder of the file is created if it is missing; the file is not.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -187,10 +188,10 @@ def partial_path(path: Path) -> Path:
 
 
 def delete_abandoned(folder: Path) -> None:
-    """Delete the unfinished files and folders in a folder (see `partial_path`) whose processes have
-    ended.
+    """Delete the unfinished files and folders in a folder whose processes have ended.
 
-    Those of another machine are deleted once they are a day old. An unreadable folder is skipped.
+    They have the names of `partial_path`. Those of another machine are deleted once they are a day
+    old. An unreadable or missing folder is skipped.
     """
     # Missing, unreadable, or another process sweeps too.
     with contextlib.suppress(OSError):
@@ -207,8 +208,10 @@ def delete_abandoned(folder: Path) -> None:
 
 
 def _is_abandoned(path: Path, machine: str, process: str) -> bool:
-    """Return True if the process that wrote an unfinished file has ended; on another machine, if
-    the file is older than a day.
+    """Return True if the process that wrote an unfinished file has ended.
+
+    `machine`, `process`: the name and the process number in the name of the file. On another
+    machine, True if the file is older than a day. If the process may not be inspected, False.
     """
     written = path.stat().st_mtime
     if machine != machine_name():
@@ -245,10 +248,10 @@ def _own_start_time(process: int) -> float:
 
 @contextlib.contextmanager
 def lock_file(path: Path) -> Iterator[None]:
-    """Hold the lock of a file during the block; the file is created if it is missing. Without locks
-    in the file system, the block runs unlocked.
+    """Hold the lock of a file during the block; the file is created if it is missing.
 
-    Raises ElmbenchError if another process holds it for minutes; a warning says so before.
+    Without locks in the file system, the block runs unlocked. Raises ElmbenchError if another
+    process holds it for minutes, after a warning, and WriteError if the file cannot be created.
     """
     try:
         check_regular(path)

@@ -79,8 +79,10 @@ class Metric:
         return "regression" if self.takes == "values" else "classification"
 
     def methods(self, n_classes: int = 2) -> tuple[str, ...]:
-        """Return the names of the methods of an estimator that give the input of the metric; the
-        first that an estimator has is used.
+        """Return the methods of an estimator that give the input of the metric, best first.
+
+        The first one that an estimator has is used. `n_classes`: matters for metrics that take
+        scores.
         """
         if self.takes == "scores":
             return ranking_methods(n_classes)
@@ -118,8 +120,11 @@ def _metric(
     scorer: str = "",
     **options: Any,
 ) -> Metric:
-    """Return a metric. `formula` returns its function; it is called at the first use, which imports
-    numpy. `options`: further fields of `Metric`.
+    """Return a metric whose function is imported at its first use.
+
+    `takes`: the kind of its arguments, see `Metric`. `formula`: returns the function; its first
+    call imports numpy. `scorer`: scikit-learn's scorer of the same values. `options`: further
+    fields of `Metric`.
     """
     find = cache(formula)
     return Metric(name, takes, lambda *data: find()(*data), scorer=scorer, **options)
@@ -288,8 +293,10 @@ def registered_metric(name: str) -> Metric | None:
 
 
 def metric_names(task: str) -> list[str]:
-    """Return the names of the metrics of a task that can choose hyperparameters: all but numbers of
-    rows.
+    """Return the names of the metrics of a task that can choose hyperparameters.
+
+    These are all but numbers of rows, those of plug-in files included. `task`: "classification" or
+    "regression".
     """
     return [
         metric.name
@@ -299,8 +306,9 @@ def metric_names(task: str) -> list[str]:
 
 
 def columns(task: str) -> list[str]:
-    """Return the names of the metrics that each `cells.csv` of a task has, also if the protocol
-    does not name them.
+    """Return the names of the metrics of a task that each `cells.csv` has as columns.
+
+    It has them also if the protocol does not name them. `task`: "classification" or "regression".
     """
     return [
         metric.name
@@ -332,8 +340,10 @@ def counts_rows(name: str) -> bool:
 
 
 def metrics_taking(*takes: Takes) -> list[str]:
-    """Return the names of the metrics of the registry whose `takes` is one of these, without
-    numbers of rows.
+    """Return the names of the metrics of the registry that take one of these kinds of arguments.
+
+    A kind is "counts", "values", "scores" or "probabilities". Numbers of rows and metrics of
+    plug-in files are left out.
     """
     return [
         metric.name

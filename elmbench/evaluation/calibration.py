@@ -40,8 +40,10 @@ class HeldOutDecisions:
 def sigmoids_of_folds(
     folds: Sequence[HeldOutDecisions],
 ) -> Callable[[Array], Array] | None:
-    """Return a function from decision values to probabilities of shape (n, k), fitted to the test
-    rows of all folds; None if one of their decision values is not finite.
+    """Return a function from decision values to probabilities of shape (n, k).
+
+    It is fitted to the test rows of all `folds`, as by `sigmoids`. The result is None if one of
+    their decision values is not finite.
     """
     values = np.concatenate([fold.values for fold in folds])
     is_finite = np.isfinite(values)

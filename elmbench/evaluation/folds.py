@@ -198,8 +198,10 @@ def labels_of(data: "Dataset") -> list[int] | None:
 
 @lru_cache(maxsize=4)
 def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
-    """Return the rows of a task: all, or a stratified sample if `dataset.rows` is fewer. The last
-    four data sets are cached.
+    """Return the rows of a task: all, or a random sample of `dataset.rows` if there are more.
+
+    The sample keeps the shares of the classes; that of a regression is a plain one. The last four
+    data sets are cached, so they must not be changed. The reference must have a `spec`.
     """
     from elmbench.datasets.load import (
         load_from_spec,  # SciPy's sparse matrices take long to import
@@ -254,8 +256,9 @@ def scaled_inputs(
 ) -> Any:
     """Return all rows of a data set as inputs of models, encoded and scaled.
 
-    `train`: the rows that the encoding and the scaling are fitted to, unless the protocol fits the
-    scaling to all rows and the rows are complete numbers.
+    `scale`: None for no scaling. `train`: the rows that the encoding and the scaling are fitted to.
+    If the protocol fits the scaling to all rows (`scale.fit_on`), and the rows are complete
+    numbers, `train` is not used.
     """
     data = load_rows(dataset, data_dir)
     if scale is None or scale.fit_on == "train" or data.is_raw:
@@ -264,8 +267,11 @@ def scaled_inputs(
 
 
 def split_of_rows(dataset: DatasetRef, split: Split, n_rows: int) -> Split:
-    """Return the split for the `n_rows` rows that are used. The sizes that a split gives in rows
-    shrink in proportion; given splits get the path of their file; others stay.
+    """Return a split with its sizes for the `n_rows` rows that are used.
+
+    If a profile uses fewer rows than the data set has, the test part of a holdout shrinks in
+    proportion, and the training part has the other rows. Given splits get the path of their file
+    instead; other splits stay.
     """
     if split.kind == GIVEN:
         return replace(split, file=dataset.splits_file)
@@ -293,8 +299,9 @@ def _cached_parts(
 
 
 def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
-    """Return the data of an outer fold: its scaled training rows, in the order of learning, and its
-    test rows.
+    """Return the data of an outer fold: its training rows, in the order of learning, and test rows.
+
+    The inputs are scaled when they are first used. Raises ElmbenchError for a whole leave-one-out.
     """
     learnt, tested = fold_rows(outer_fold, data_dir)
     whole = load_rows(outer_fold.dataset, data_dir)
@@ -339,7 +346,11 @@ def _all_inputs(outer_fold: OuterFold, data_dir: str | None) -> Any:
 
 @lru_cache(maxsize=8)
 def _sampled_inputs(outer_fold: OuterFold, data_dir: str | None) -> Any:
-    """Return the rows of `_sampled_rows` as inputs, cached because several models learn them."""
+    """Return the learnt rows of an outer fold, followed by its test rows, as inputs of models.
+
+    They are those of `_sampled_rows`, encoded and scaled by a fit to the learnt rows; cached
+    because several models learn them.
+    """
     data, learnt, _ = _sampled_rows(outer_fold, data_dir)
     scale = outer_fold.protocol.scale
     return preprocessing.prepared_inputs(data.X, learnt, scale, data.encoded_columns)
@@ -352,10 +363,11 @@ def fold_of(
     train: Indices,
     test: Indices,
 ) -> FoldData:
-    """Return the data of a fold with training rows `train` and test rows `test`; targets of a
-    regression are scaled by `targets`.
+    """Return the data of a fold with the rows numbered `train` and `test` of a data set.
 
-    `prepare`: returns the inputs of the two parts. The result has no `rows` and no `identity`.
+    `prepare`: returns the inputs of the two parts. `targets`: the scaling of the targets of a
+    regression, which classes do not have; None for none. The result has no `rows` and no
+    `identity`.
     """
     y = data.y
     scale = None if data.classes is not None else targets
@@ -396,8 +408,10 @@ def fold_of_all_rows(outer_fold: OuterFold) -> OuterFold:
 
 
 def _training_columns(data: "Dataset", train: Indices) -> dict[str, Any]:
-    """Return the fields of `FoldData` with a value for each training row: those of groups, times,
-    weights, raw and columns that the data have.
+    """Return the fields of `FoldData` that have a value for each training row, by name.
+
+    These are groups, times and weights, as far as the data have them, and, for rows that are
+    encoded on each fold, raw and columns.
     """
     by_row = {"groups": data.groups, "times": data.times, "weights": data.weights}
     columns: dict[str, Any] = {
@@ -437,8 +451,10 @@ def _whole_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, I
 def _learnt_rows(
     outer_fold: OuterFold, data_dir: str | None
 ) -> tuple[Indices, Indices]:
-    """Return a stratified sample of `train_rows` training rows, in the order of learning, and all
-    test rows; cached because several models learn them.
+    """Return the `outer_fold.train_rows` training rows that are learnt, and all test rows.
+
+    The learnt rows are a random sample, in the order of learning, which keeps the shares of the
+    classes; that of a regression is a plain one. It is cached because several models learn it.
     """
     assert outer_fold.train_rows is not None
     train, test = _whole_rows(outer_fold, data_dir)

@@ -49,11 +49,10 @@ GivenSplits = Mapping[tuple[int, ...], GivenSplit]
 
 
 def locate_splits(split: Split, folder: Path, runs: int) -> Split:
-    """Return outer splits with the path and the checksum of their file, which is in `folder`;
-    splits of another kind as they are.
+    """Return outer splits with the path and the checksum of their file, which is in `folder`.
 
-    `runs`: the number of runs that are needed. Raises ElmbenchError if the file lacks a run or a
-    fold.
+    Splits of another kind are returned as they are. `runs`: the number of runs that are needed.
+    Raises ElmbenchError if the file cannot be read, or lacks a run or a fold.
     """
     if split.kind != GIVEN:
         return split
@@ -75,10 +74,11 @@ def locate_splits(split: Split, folder: Path, runs: int) -> Split:
 def locate_inner_splits(
     split: Split, folder: Path, *, runs: int, outer_folds: int
 ) -> Split:
-    """Return inner splits with the path and the checksum of their file, which is in a folder;
-    splits of another kind as they are.
+    """Return inner splits with the path and the checksum of their file, which is in `folder`.
 
-    Raises ElmbenchError if the file lacks an inner split of an outer fold.
+    Splits of another kind are returned as they are. `runs`, `outer_folds`: the numbers of runs and
+    of outer folds in each, all of which need inner splits. Raises ElmbenchError if the file cannot
+    be read, or lacks an inner split of an outer fold.
     """
     if split.kind != GIVEN:
         return split
@@ -97,8 +97,10 @@ def locate_inner_splits(
 
 
 def _with_path(split: Split, folder: Path) -> Split:
-    """Return given splits with the path and the checksum of their file: a file of this folder, or
-    the cached file of an OpenML task. Raises ElmbenchError if it cannot be read.
+    """Return given splits with the path and the checksum of their file.
+
+    That is a file of `folder`, or the cached file of an OpenML task if the split names one. Raises
+    ElmbenchError if it cannot be read.
     """
     number = task_number(split.file)
     path = folder / split.file if number is None else find_task(number).path
@@ -117,10 +119,11 @@ def _size_text(runs: int, folds: int) -> str:
 
 @lru_cache(maxsize=16)
 def read_splits(path: str, checksum: str, numbers: tuple[str, ...]) -> GivenSplits:
-    """Return the splits of a file, each by the tuple of its numbers in the columns `numbers`, such
-    as (run, fold). Raises ElmbenchError if the file is not valid.
+    """Return the splits of a CSV file, each by the tuple of its numbers, such as (run, fold).
 
-    `checksum`: only distinguishes the contents that a file has had, in the cache.
+    `numbers`: the columns that hold these numbers; the columns row and part are needed too.
+    `checksum`: only distinguishes, in the cache, the contents that a file has had. Raises
+    ElmbenchError if the file cannot be read or is not valid.
     """
     splits: dict[tuple[int, ...], GivenSplit] = {}
     columns = (*numbers, "row", "part")
@@ -144,7 +147,12 @@ def read_splits(path: str, checksum: str, numbers: tuple[str, ...]) -> GivenSpli
 
 
 def _add_line(split: GivenSplit, line: Mapping[str, str | None], location: str) -> None:
-    """Append the rows of one line of a file to its split; raise an error if the line is invalid."""
+    """Append the rows that one line of a file of splits names to its split, in place.
+
+    `line`: the texts of the line by column; `row` has numbers of rows, separated by spaces, and
+    `part` is "train" or "test". `location`: the file and the line, for messages. Raises
+    ElmbenchError if the part or a number is not valid.
+    """
     part = line["part"]
     if part not in _PARTS:
         raise invalid(f"{location}: the part is {part!r}", "train or test")
@@ -157,8 +165,10 @@ def _add_line(split: GivenSplit, line: Mapping[str, str | None], location: str) 
 
 
 def _parse_numbers(texts: Iterable[str | None], location: str) -> list[int]:
-    """Return texts as whole numbers from 0. Raises ElmbenchError, with the line's `location`, if
-    one is not such a number.
+    """Return texts as whole numbers from 0.
+
+    `location`: the file and the line, for messages. Raises ElmbenchError if a text is None, as that
+    of a missing cell, or not such a number.
     """
     texts = list(texts)
     for text in texts:
@@ -173,10 +183,11 @@ def _parse_numbers(texts: Iterable[str | None], location: str) -> list[int]:
 def given_parts(
     split: Split, run: int, n_rows: int, file_rows: Indices | None
 ) -> list[tuple[Indices, Indices]]:
-    """Return the positions of the training and test rows of every fold of a run.
+    """Return the positions of the training and test rows of every fold of a run, from a file.
 
-    `file_rows`: the number in the data file of each of the `n_rows` rows; None if they are all
-    there, in their order.
+    `split`: with the path of the file, see `locate_splits`. `file_rows`: the number in the data
+    file of each of the `n_rows` rows; None if they are all there, in their order. Raises
+    ElmbenchError if the file names a row that is not there, or a part is empty.
     """
     splits = read_splits(split.file, split.checksum, _OUTER_NUMBERS)
     numbers = np.arange(n_rows) if file_rows is None else file_rows
@@ -198,8 +209,10 @@ def given_inner_parts(
 ) -> list[tuple[Indices, Indices]]:
     """Return the positions of the training and test rows of every inner split of an outer fold.
 
-    `file_rows`: the number in the data file of each training row of the outer fold. A row that the
-    outer fold learns twice is used twice.
+    They are positions among the training rows of the outer fold. `split`: with the path of the
+    file, see `locate_inner_splits`. `file_rows`: the number in the data file of each of these rows.
+    A row that the outer fold learns twice is used twice. Raises ElmbenchError if the file names
+    another row, or a part is empty.
     """
     splits = read_splits(split.file, split.checksum, _INNER_NUMBERS)
     rows = _AvailableRows(
@@ -228,8 +241,10 @@ class _AvailableRows:
             positions.append(position)
 
     def positions(self, rows: Iterable[int], location: str) -> Indices:
-        """Return the positions of some rows of the data file, in ascending order; raise
-        ElmbenchError if one is not available.
+        """Return the positions of the rows with these numbers in the data file, in ascending order.
+
+        A row that is there several times has several positions. `location`: the place in the file
+        of splits, for messages. Raises ElmbenchError if a row is not available.
         """
         positions: list[int] = []
         for row in rows:
@@ -246,9 +261,11 @@ class _AvailableRows:
 def _parts_of(
     given: GivenSplit, rows: _AvailableRows, location: str
 ) -> tuple[Indices, Indices]:
-    """Return the positions of the training and test rows of a split, each in ascending order. A
-    split without training rows learns all available rows that it does not test. Raises
-    ElmbenchError if one part is empty.
+    """Return the positions of the training and test rows of a split, each in ascending order.
+
+    `given`: the numbers of rows in the data file. Without training rows, the split learns all
+    available `rows` that it does not test. `location`: the place in the file of splits, for
+    messages. Raises ElmbenchError if a row is not available, or a part is empty.
     """
     train = rows.positions(given.train, location)
     test = rows.positions(given.test, location)

@@ -84,8 +84,9 @@ class ModelOrder:
         return ", then ".join([*better, *costs, "the name"])
 
     def advantages_of_best(self) -> str:
-        """Return a text on why the best model comes before those tied with it; empty
-        without a tie.
+        """Return a text on why the best model comes before those tied with it; empty without a tie.
+
+        Such as "tied with svm on accuracy; shorter fit time".
         """
         rivals = self._tied_with_best
         if not rivals:
@@ -106,7 +107,10 @@ class ModelOrder:
         return next((group[1:] for group in self.ties if group[0] == best), [])
 
     def _advantage(self, model: str, rival: str) -> str:
-        """Return the first criterion by which a model is before another one, in words."""
+        """Return the first criterion by which a model comes before another one, in words.
+
+        Such as "better f1" or "shorter fit time"; "the earlier name" if they are equal in all.
+        """
         for name, ours, theirs in zip(
             self.criteria, self.key(model), self.key(rival), strict=True
         ):
@@ -139,14 +143,20 @@ def _loss(criterion: str, mean: float) -> float:
 
 
 def rank_models(summary: DataFrame, dataset: str, resolved: Resolved) -> ModelOrder:
-    """Return the order of the ranked models of a data set. `summary`: a table with the columns
-    dataset, model, metric and mean.
+    """Return the order of the models on a data set, or over all for the data set "all".
+
+    `summary`: a table with the columns dataset, model, metric and mean. Models without a line of
+    the metric "rank" are left out.
     """
     return order_of_means(means_by_model(summary, dataset), dataset, resolved)
 
 
 def means_by_model(summary: DataFrame, dataset: str) -> dict[str, dict[str, float]]:
-    """Return the mean of each measure on a data set, by model and then by measure."""
+    """Return the mean of each measure on a data set: {model: {metric: mean}}.
+
+    `summary`: a table with the columns dataset, model, metric and mean. Lines without a mean are
+    left out.
+    """
     lines = summary[summary["dataset"] == dataset].dropna(subset=["mean"])
     groups = lines.groupby("model", sort=False)
     return {str(model): _means_of(group) for model, group in groups}
@@ -163,7 +173,9 @@ def order_of_means(
 ) -> ModelOrder:
     """Return the order of the models that have a rank on a data set, or over all of them.
 
-    `means`: the mean of each measure, by model.
+    `means`: the mean of each measure, {model: {measure: mean}}; only a model with the measure
+    "rank" has a rank. `dataset`: its name, or "all" for the ranks over all, which are ordered
+    without metrics.
     """
     ranked = {model: mean for model, mean in means.items() if RANK in mean}
     metrics = () if dataset == ALL else metrics_of(dataset, resolved)

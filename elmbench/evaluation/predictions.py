@@ -43,8 +43,10 @@ def check_predictions(
 
 
 def positions_of_labels(predicted: NDArray[Any], labels: list[int]) -> NDArray[np.intp]:
-    """Return the position of each prediction among all labels. Values that are not finite have any
-    position. Raises ValueError for other values that are not labels.
+    """Return the position of each prediction, of any shape, among all labels.
+
+    `labels`: in ascending order. Values that are not finite have any position. Raises ValueError
+    for other values that are not labels.
     """
     classes = np.asarray(labels)
     if len(classes) == 2:
@@ -78,7 +80,11 @@ def _check_not_finite(strange: NDArray[Any], labels: list[int]) -> None:
 def metric_value(
     name: str, y_true: NDArray[Any], predicted: NDArray[Any], labels: list[int] | None
 ) -> float:
-    """Return a metric of predicted labels, or of predicted values if `labels` is None."""
+    """Return the metric `name` of predicted labels, or of predicted values if `labels` is None.
+
+    `y_true` and `predicted` are of shape (n,). `labels`: every label of the data set, in ascending
+    order. Raises ValueError for predictions that are not labels.
+    """
     true = y_true if labels is None else positions_of_labels(y_true, labels)
     return float(_metric_values(find_metric(name), true, predicted, labels))
 
@@ -91,7 +97,8 @@ def _metric_values(
 ) -> Any:
     """Return a metric of predictions of shape (..., n), an array of shape (...).
 
-    `true`: targets of shape (n,), or class numbers if there are labels.
+    `metric`: one that takes counts if there are `labels`, else values. `true`: class numbers of
+    shape (n,) if there are labels, else targets. `predicted`: labels or values.
     """
     if labels is None:
         return metric.function(true, predicted)
@@ -161,8 +168,10 @@ def _outputs_of_rows(estimator: Any, method: str, X: Any) -> Array:
 def _with_absent_classes(
     outputs: Array, classes: NDArray[Any], labels: list[int], absent: float
 ) -> Array:
-    """Return outputs of shape (n, k), one column for each label: those of the model's `classes`,
-    and `absent` for all other labels.
+    """Return outputs with one column for each label, of shape (n, number of labels).
+
+    `outputs` has one for each of the model's `classes`, in ascending order, as `labels` are. The
+    columns of all other labels get the value `absent`.
     """
     complete = np.full((len(outputs), len(labels)), absent)
     complete[:, np.searchsorted(labels, classes)] = outputs
@@ -172,10 +181,11 @@ def _with_absent_classes(
 def outputs_for(
     metric: Metric, estimator: Any, X: Any, labels: list[int] | None
 ) -> Any:
-    """Return what a metric takes from a fitted model: predictions, decision values, or
-    probabilities (of the second of two classes, for a metric that takes scores).
+    """Return what a metric takes from a fitted model for the rows X.
 
-    Raises ValueError if the model has none of these.
+    These are predictions, of shape (n,); decision values or probabilities, of shape (n, k); for two
+    classes and a metric that takes scores, those of the second one, of shape (n,). `labels`: every
+    label of the data set, None for regression. Raises ValueError if the model has none of these.
     """
     if labels is None or metric.takes in ("counts", "values"):
         return estimator.predict(X)
@@ -234,7 +244,10 @@ class FoldScores:
 
     def add(self, candidate: int, outputs: Any) -> None:
         """Add the predictions of a candidate, or the other outputs that the metric takes.
-        Predictions are scored later, in `finish`; other outputs at once.
+
+        `candidate`: its index in `scores`. `outputs`: as `outputs_for` returns them. Predictions
+        are scored later, at the latest in `finish`; other outputs at once. Raises ValueError for
+        predictions that are not valid.
         """
         if self._metric.takes in ("scores", "probabilities"):
             value = (
@@ -250,7 +263,7 @@ class FoldScores:
             self.finish()
 
     def finish(self) -> None:
-        """Score the outputs that were added since the last call."""
+        """Score the predictions that were added but not yet scored; call it at the end."""
         if not self._outputs:
             return
         predicted = np.array(self._outputs)

@@ -83,8 +83,10 @@ def pipeline_of(model: Any, columns: Columns | None, scale: Scale | None) -> Pip
 
 
 def encoder(columns: Columns) -> ColumnTransformer:
-    """Return a transformer that imputes numbers, dates and words, and encodes dates, words and
-    text.
+    """Return an unfitted transformer of the columns of a data frame into numbers.
+
+    It imputes numbers, dates and words, and encodes dates, words and text. `columns`: the names of
+    the columns by kind; others are dropped.
     """
     # A column without values in the training rows becomes zero, and so must not be missing in other
     # rows.
@@ -124,7 +126,7 @@ class CategoryIndicators(TransformerMixin, BaseEstimator):
     """
 
     def fit(self, X: NDArray[np.object_], y: Any = None) -> Self:
-        """Learn the categories of complete columns of words."""
+        """Learn the categories of complete columns of words, of shape (n, number of columns)."""
         n_categories = [len(set(column)) for column in X.T]
         has_many = max(n_categories, default=0) > MOST_CATEGORIES
         # A limit makes scikit-learn count the rows of each category, which takes most of the time.
@@ -204,8 +206,9 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         return np.hstack([self._components(X, name) for name in self.pipelines_])
 
     def _components(self, X: pd.DataFrame, name: Any) -> NDArray[np.float64]:
-        """Return the components of the column `name` that are more than round-off, of shape (n,
-        rank).
+        """Return the components of the words of column `name`, of shape (n, rank).
+
+        Components that are only round-off are left out.
         """
         pipeline = self.pipelines_[name]
         rank = _rank(pipeline[-1].singular_values_)
@@ -243,11 +246,12 @@ def take_rows(X: Any, rows: Indices | slice) -> Any:
 def prepared_inputs(
     X: Any, rows: Indices | slice, scale: Scale | None, columns: Columns | None = None
 ) -> Any:
-    """Return all rows as inputs of models, by a pipeline that is fitted to the rows `rows`.
+    """Return all rows of `X` as inputs of models, by a pipeline that is fitted to the rows `rows`.
 
-    A column that is constant over `rows` becomes the lower end of the range, or zero for
-    `standard`. Sparse rows stay sparse; a scaling that would make them dense is an error.
-    `columns`: see `preprocessing`.
+    `columns`: the kinds of the columns of a data frame; None for complete rows of numbers. `scale`:
+    None for no scaling. A column that is constant over `rows` becomes the lower end of the range,
+    or zero for `standard`. Sparse rows stay sparse; raises ElmbenchError for a scaling that would
+    make them dense.
     """
     if scale is not None and issparse(X) and scale.kind not in KEEP_ZEROS:
         raise ElmbenchError(
@@ -259,8 +263,10 @@ def prepared_inputs(
 
 
 def columns_of_inputs(X: pd.DataFrame, columns: Columns) -> NDArray[np.intp]:
-    """Return the position, among the columns of `X`, of the column behind each input that
-    `preprocessing` makes of them.
+    """Return the position, among the columns of `X`, of the column behind each input of models.
+
+    The inputs are those that `preprocessing` makes of the rows `X`, to which the encoders are
+    fitted for that purpose.
     """
     names = [*columns.numbers]
     for name in (*columns.dates, *columns.words, *columns.text):
@@ -269,8 +275,6 @@ def columns_of_inputs(X: pd.DataFrame, columns: Columns) -> NDArray[np.intp]:
 
 
 def _n_inputs(X: pd.DataFrame, columns: Columns, name: str) -> int:
-    """Return the number of inputs that the column `name` is encoded as, when fitted to
-    these rows.
-    """
+    """Return the number of inputs that the column `name` becomes in an encoding of these rows."""
     inputs = encoder(columns.only([name])).fit_transform(X[[name]])
     return int(inputs.shape[1])

@@ -42,15 +42,17 @@ def p_values(
 ) -> Series[float]:
     """Test each model against the best one; return the p-values after Holm's correction.
 
-    The best model has the p-value 1. The result is empty if there are fewer than two folds or no
-    `test_share`.
+    The result has a value for each model, in the order of the columns; the best model has the
+    p-value 1. It is empty if there are fewer than two folds or no `test_share`.
 
     Parameters
     ----------
     scores : data frame
         A line for each fold, a column for each model; more is better.
-    test_share, n
-        As in `corrected_t_test`.
+    test_share : float or None
+        Test rows over training rows of a fold; None if the folds are not to be tested.
+    n : int
+        The number of folds to assume for these differences; 0 for the actual one.
     best : str
         The best model; by default the model with the best mean, the first by name if there are
         several.
@@ -86,7 +88,9 @@ def _corrected_p_values(
 ) -> dict[Any, float]:
     """Return the two-sided p-value of each rival after Holm's correction.
 
-    `differences`: by rival, on each fold. `n`: as in `corrected_t_test`.
+    `differences`: the best model's scores less the rival's, on each fold, by rival; they must not
+    be negative on average. `test_share`: test rows over training rows of a fold. `n`: the number of
+    folds to assume for these differences; 0 for the actual one.
     """
     two_sided = [
         2 * corrected_t_test(values, test_share, Region(low=0.0), n=n).confirming
@@ -103,12 +107,16 @@ def needed_runs(
     *,
     best: str = "",
 ) -> dict[str, int | None]:
-    """Return the number of runs that would separate each close model from the best one; None if
-    `max_runs` would not suffice.
+    """Return the number of runs that would separate each close model from the best one.
 
-    A model is close if the folds do not separate it; others are left out. `best` is as in
-    `p_values`. The differences are assumed to keep their means and deviations. Since training parts
-    overlap, the variance of a mean difference never falls below s^2 x `test_share`.
+    It is None for a model if `max_runs` would not suffice. A model is close if the folds do not
+    separate it; others are left out. The result is empty if the folds cannot be tested.
+
+    `scores`: a line for each fold of each run, a column for each model; more is better.
+    `test_share`: test rows over training rows of a fold; None if the folds are not to be tested.
+    `folds`: of a run. `best`: the best model; by default the one with the best mean. The
+    differences are assumed to keep their means and deviations. Since training parts overlap, the
+    variance of a mean difference never falls below s^2 x `test_share`.
     """
     p = p_values(scores, test_share, best=best)
     if not len(p):
@@ -134,11 +142,15 @@ def needed_runs(
 def smallest_differences(
     scores: DataFrame, test_share: float | None, models: Collection[str], *, best: str
 ) -> list[float]:
-    """Return, in ascending order, the smallest mean difference from the best model that the folds
-    could have shown for each of these models, which they do not separate from it.
+    """Return the smallest differences from the best model that the folds could have shown.
 
-    The differences keep their deviations. The level is that of Holm's first test after the
-    rejected ones. Models whose scores differ from the best one's by a constant are left out.
+    There is one for each of `models`, which the folds do not separate from the best one: a
+    difference of means, in ascending order. Models whose scores differ from the best one's by a
+    constant are left out. The result is empty without `test_share`.
+
+    `scores`: a line for each fold, a column for each model. `test_share`: test rows over training
+    rows of a fold. The differences keep their deviations. The level is that of Holm's first test
+    after the rejected ones.
     """
     if not models or test_share is None:
         return []
@@ -159,10 +171,11 @@ def smallest_differences(
 def share_of_test_rows(
     dataset: str, resolved: Resolved, cells: DataFrame | None = None
 ) -> float | None:
-    """Return test rows over training rows of a split; None if the test rows are the same in every
-    run.
+    """Return test rows over training rows in the outer split of a data set.
 
-    `cells`: the results of the data set, whose `n_test` shows the size of predefined test parts.
+    It is None if the test rows are the same in every run, or if the kind of split does not show
+    their number, as for given splits. `cells`: the results of the data set, whose column `n_test`
+    shows the size of predefined test parts; None if there are none.
     """
     spec = resolved.dataset(dataset)
     split = resolved.spec.protocol.outer.split(dataset, spec.task)
@@ -193,9 +206,10 @@ def dummies(resolved: Resolved) -> list[str]:
 def not_above_dummy(
     means: Mapping[Any, float], resolved: Resolved, *, metric: str = ""
 ) -> list[str]:
-    """Return the models whose mean is no better than the dummy's; none without a dummy.
+    """Return the models whose mean is no better than the dummy's, without the dummies themselves.
 
-    `metric` says whether less is better; with an empty name, more is.
+    `means`: by model. The result is empty if no dummy has a mean. `metric` says whether less is
+    better; with an empty name, more is.
     """
     sign = -1 if less_is_better(metric) else 1
     scores = {str(name): without_round_off(sign * mean) for name, mean in means.items()}

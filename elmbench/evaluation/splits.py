@@ -43,11 +43,12 @@ def folds_of(
     groups: NDArray[Any] | None = None,
     times: NDArray[Any] | None = None,
 ) -> list[tuple[Indices, Indices]]:
-    """Return the training and test rows of every split of `split`: folds, bootstraps, splits of a
-    plug-in, or a single holdout. Rows are shuffled by `seed` unless the folds are ordered.
+    """Return the training and test rows of each split that a `split` of a protocol describes.
 
-    `groups`: for the kinds that keep groups together. `times`: ascending numbers, for ordered
-    folds; by default, all rows have different times.
+    These are folds, bootstraps, splits of a plug-in, or a single holdout; other kinds, such as
+    official or given parts, are not allowed. Rows are shuffled by `seed` unless the folds are
+    ordered. `y`: for stratified kinds. `groups`: for the kinds that keep groups together. `times`:
+    ascending numbers, for ordered folds; by default, all rows have different times.
     """
     from sklearn.model_selection import (
         GroupKFold,
@@ -74,8 +75,10 @@ def folds_of(
 
 
 def bootstraps(folds: int, seed: int, n_rows: int) -> list[tuple[Indices, Indices]]:
-    """Return pairs of training and test rows: sorted random rows, drawn with replacement, and the
-    rows that were not drawn.
+    """Return `folds` pairs of training and test rows of bootstraps.
+
+    Training rows are random rows, drawn with replacement, as many as there are rows, in ascending
+    order. Test rows are those that were not drawn.
     """
     random = np.random.default_rng(seed)
     rows = np.arange(n_rows)
@@ -120,8 +123,10 @@ def _are_rows(numbers: NDArray[Any], n_rows: int) -> bool:
 def random_parts(
     split: Split, seed: int, X: Any, y: NDArray[Any]
 ) -> tuple[Indices, Indices]:
-    """Return one random training and test part, each in ascending order, as scikit-learn draws
-    them.
+    """Return one random training and test part, in ascending order, as scikit-learn draws them.
+
+    `split`: a `holdout` or a `stratified-holdout`, which keeps the shares of the classes `y`. Its
+    sizes need not cover all rows.
     """
     from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
@@ -291,10 +296,11 @@ def _rows_in_order_of_split(data: Dataset, split: Split, run: int) -> Indices:
 
 
 def part_sizes(split: Split, n_rows: int) -> tuple[int, int]:
-    """Return the sizes of the training and test part, in rows. Without a size, a part has the
-    remaining rows.
+    """Return the sizes of the training and the test part of `n_rows` rows, in rows.
 
-    Shares are rounded as in scikit-learn: down for the training part, up for the test part.
+    The split gives each as a share, as a number of rows, or not at all: then the part has the
+    remaining rows. Shares are rounded as in scikit-learn: down for the training part, up for the
+    test part.
     """
     train = (
         math.floor(split.train * n_rows)
@@ -310,8 +316,10 @@ def part_sizes(split: Split, n_rows: int) -> tuple[int, int]:
 
 
 def n_training_rows(split: Split, n_rows: int) -> int:
-    """Return the rough number of training rows in one split of `n_rows` rows; all of them for a
-    kind whose parts are not known.
+    """Return the rough number of training rows in one split of `n_rows` rows.
+
+    It is `n_rows` for official, given or plug-in parts, unless they come in several folds: these
+    count as the folds of a cross-validation.
     """
     if split.kind in SIZED:
         return part_sizes(split, n_rows)[0]
@@ -386,10 +394,12 @@ def check_counts(
     n_groups: int = 0,
     n_times: int | None = None,
 ) -> None:
-    """Raise ElmbenchError if there are too few rows, rows of a class, groups or times for a split.
+    """Raise ElmbenchError if there are too few rows, groups or times for folds or a holdout.
 
-    `name`: of the data set. `n`: the number of rows. `n_times`: the number of different times; by
-    default, that of the rows.
+    `name`: of the data set. `n`: the number of rows. `class_sizes`: the number of rows of each
+    class; of stratified folds, only the largest class must have a row for each fold, of a
+    stratified holdout, each class must have two. `n_times`: the number of different times; None if
+    each row has its own.
     """
     kind = split.kind
     next_step = "lower the number of folds"
@@ -462,9 +472,10 @@ def rare_class_remark(spec: DatasetSpec, split: Split) -> str:
 
 
 def sample_rows(y: NDArray[Any], rows: int, by_class: bool, *key: str | int) -> Indices:
-    """Return `rows` random row numbers in ascending order.
+    """Return the numbers of `rows` random rows of `y`, in ascending order.
 
-    `by_class`: True to keep the shares of the classes `y`. `key`: seeds the draw.
+    `by_class`: True to keep the shares of the classes `y`; False for a plain sample. `key`: seeds
+    the draw.
     """
     from sklearn.utils import resample
 

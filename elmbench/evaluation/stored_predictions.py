@@ -145,10 +145,11 @@ def _pack(values: NDArray[Any], kind: str) -> str:
 
 
 def _unpack(text: str, kinds: Sequence[str], n_values: int | None) -> NDArray[Any]:
-    """Return the array of a text of `_pack`; raise ElmbenchError if the text does not hold one.
+    """Return the array in a text that `_pack` made, of shape (number of values,).
 
-    `kinds`: the types that it may have. `n_values`: the number of values, which must match; None if
-    it is not known. No more is unpacked.
+    `kinds`: the types that it may have, such as '<f8'. `n_values`: the number of values, which must
+    match; None if it is not known. No more is unpacked. Raises ElmbenchError if the text does not
+    hold such an array.
     """
     kind, _, data = text.partition(":")
     if kind not in kinds:
@@ -290,8 +291,11 @@ class StoredPredictions:
             return 1 / (1 + np.exp(np.column_stack([odds, -odds])))
 
     def _of_each_row(self, name: str) -> NDArray[Any]:
-        """Return the part `name`, `true` or `predicted`, of shape (n,): values, or positions of
-        classes.
+        """Return the part `name` of the record, "true" or "predicted", of shape (n,).
+
+        It holds values of a regression, or positions of classes among the labels. Raises
+        ElmbenchError if the part cannot be unpacked, has a wrong number of values, or names a class
+        that does not exist.
         """
         n_rows = self.n_rows if name == "true" else len(self.true)
         packed = self.content[name]
@@ -303,8 +307,10 @@ class StoredPredictions:
         return values.astype(np.intp)
 
     def columns(self, name: str) -> Array | None:
-        """Return `scores`, the decision values, or `log_odds`, of shape (n,) or (n, k); None if the
-        model has none.
+        """Return the decision values ("scores") or log-odds ("log_odds") of the rows.
+
+        They are of shape (n,) for two classes, those of the second one, and else of shape (n, k);
+        None if the model has none.
         """
         if name not in self.content:
             return None
@@ -330,7 +336,10 @@ class StoredPredictions:
         return _WEIGHT_OF_TEST * of_test + _WEIGHT_OF_LEARNT * of_learnt
 
     def _value_of_test(self, metric: Metric) -> float | None:
-        """Return a metric of the predictions for the test rows; see `value`."""
+        """Return a metric of the predictions for the test rows alone.
+
+        It is None if the metric is for another task, or the model lacks its inputs.
+        """
         if (self.n_classes is None) != (metric.task == "regression"):
             return None
         if metric.takes == "counts":
@@ -350,8 +359,11 @@ class StoredPredictions:
 def metric_columns(
     stored: Iterable[StoredPredictions | None], metrics: Sequence[Metric]
 ) -> dict[str, list[Any]]:
-    """Return metrics of many cells: a list by the name of the metric, with a value for each cell,
-    None without one. Metrics of counts are evaluated for all cells at once.
+    """Return metrics of many cells: {name of the metric: [value of each cell]}.
+
+    `stored`: the predictions of each cell, or None without any. A value is None for such a cell,
+    for a metric of another task, and if the model lacks the inputs of the metric. Metrics of counts
+    are evaluated for all cells at once.
     """
     columns: dict[str, list[Any]] = {metric.name: [] for metric in metrics}
     metrics_of_counts = [metric for metric in metrics if metric.takes == "counts"]
@@ -374,10 +386,11 @@ def metric_columns(
 def _add_metrics_of_counts(
     columns: Mapping[str, list[Any]], metrics: Sequence[Metric], counts: _CountsByRow
 ) -> None:
-    """Write the metrics of some cells into `columns`, in place.
+    """Write metrics of confusion counts of some cells into `columns`, in place.
 
-    `counts`: confusion counts of cells with the same number of classes, by the position of the cell
-    in the columns.
+    `columns`: the values of each metric by its name, with a value for each cell. `metrics`: those
+    that take counts. `counts`: the confusion counts of some cells with the same number of classes,
+    by the position of the cell in the columns.
     """
     matrices = list(counts.values())
     stacked = np.array(matrices)

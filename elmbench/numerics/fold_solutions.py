@@ -65,9 +65,9 @@ class FoldView(NamedTuple):
     test: Indices | None
 
     def copy(self, K: Array, out: Array) -> None:
-        """Write the block of K between the training rows to `out`, of shape (n_train, n_train).
+        """Write the block of K between the training rows of the fold to `out`, (n_train, n_train).
 
-        K is symmetric, and both are in Fortran order.
+        K is symmetric, with rows in the order of `fold_views`. Both are in Fortran order.
         """
         # A run of adjacent rows ends at a gap between positions.
         positions = self.positions
@@ -96,7 +96,9 @@ class FoldView(NamedTuple):
     def product(self, K: Array, Z: Array) -> Array:
         """Return the block of K between the test and the training rows times Z.
 
-        Z is of shape (n_train, m), the result of shape (n_test, m). Only if `test` is not None.
+        K is symmetric, with rows in the order of `fold_views`. Z is of shape (n_train, m), its rows
+        in the order of `positions`; the result is of shape (n_test, m). Only if `test` is not None,
+        which is asserted.
         """
         assert self.test is not None
         # Z with a row for each row of K.
@@ -116,10 +118,11 @@ class FoldView(NamedTuple):
 def fold_views(folds: list[tuple[Indices, Indices]]) -> tuple[Indices, list[FoldView]]:
     """Order the training rows of all folds so that the rows of each fold are in few runs.
 
-    Return the numbers of these rows, each once, in this order, and for each fold its `FoldView` of
-    a matrix with rows in this order. Rows with the same roles in all folds, pairs of training and
-    test rows, are adjacent. In a k-fold cross-validation, the training part of the first and the
-    last fold is contiguous, and that of the others has two parts.
+    `folds`: the numbers of the training and of the test rows of each fold. Return the numbers of
+    all training rows, each once, in the new order, and for each fold its `FoldView` of a matrix
+    with rows in this order. Rows with the same roles in all folds, pairs of training and test rows,
+    are adjacent. In a k-fold cross-validation, the training part of the first and the last fold is
+    contiguous, and that of the others has two parts.
     """
     parts = itertools.chain(*folds)
     last_row = max(int(part.max(initial=-1)) for part in parts)
@@ -169,10 +172,10 @@ def krylov_seconds(n: int, steps: float) -> float:
 
 
 def inverse_seconds(n: int, ridges: int) -> float:
-    """Return the estimated seconds to solve n equations for some ridges and one right-hand side by
-    `_solve_by_inverse`.
+    """Return the estimated seconds to solve n equations for some ridges by one inverse.
 
-    They are those of one factor in single precision and of the steps that apply it.
+    `ridges`: the number of ridges. They are those of `_solve_by_inverse` for one right-hand side:
+    of one factor in single precision and of the steps that apply it.
     """
     steps = 10 + 8 * ridges
     # One factorisation in single precision, with passes over the matrix before it.
@@ -324,10 +327,11 @@ def _choose_solvers(n: int, k: int, ridges: Array, least_norm: float) -> _Solver
 def _grow_spaces(
     spaces: list[KrylovSpace], plan: _SolverPlan, solvers: Counter[str]
 ) -> int:
-    """Take steps in Krylov spaces as far as a plan allows; return the number of the smallest ridges
-    that are left to the other method.
+    """Take steps in Krylov spaces as far as a plan allows; return the number of ridges left over.
 
-    `solvers` counts "krylov given up" once if a space stops before its systems are solved.
+    These are the smallest ridges, whose systems the other method of the plan solves. The `spaces`,
+    one for each right-hand side, are changed in place. `solvers` counts "krylov given up" once if a
+    space stops before its systems are solved.
     """
     n_small = plan.n_small
     for space in spaces:
@@ -350,12 +354,13 @@ def _always(space: KrylovSpace) -> bool:
 def _solve_by_inverse(
     K: Array, spaces: list[KrylovSpace], ridges: Array
 ) -> tuple[Array, Array]:
-    """Solve the systems of ascending ridges by one inverse in single precision.
+    """Solve the systems (K + r I) z = b of ascending ridges r by one inverse in single precision.
 
-    Each step widens the Krylov space of a column by a residual times the inverse of K + s I. The
-    ridge s is a weighted geometric mean, because larger ridges need fewer steps. Return the
-    solutions, of shape (n_ridges, k, n), and the norms of their residuals, of shape (n_ridges, k),
-    infinite if a system is not solved.
+    `spaces`: the Krylov space of each of the k right-hand sides b; it is not changed. Each step
+    widens a copy of the space by a residual times the inverse of K + s I. The ridge s is a weighted
+    geometric mean, because larger ridges need fewer steps. Return the solutions, of shape
+    (n_ridges, k, n), and the norms of their residuals, of shape (n_ridges, k), infinite if a system
+    is not solved.
     """
     n = len(K)
     n_ridges = len(ridges)

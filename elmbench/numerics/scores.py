@@ -117,8 +117,9 @@ def f1_scores(counts: Array) -> Array:
 def positive_score(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:
     """Return a function that scores the second of two classes, or averages over more classes.
 
-    `by_class` returns the scores of all classes, of shape (..., k), from confusion counts. A class
-    without rows and predictions counts as 0 in the mean.
+    `by_class` returns the scores of all classes, of shape (..., k), from confusion counts of shape
+    (..., k, k); so does the function, with a result of shape (...). A class without rows and
+    predictions counts as 0 in the mean.
     """
 
     def score(counts: Array) -> Array:
@@ -193,7 +194,10 @@ def mean_squared_error(y: Array, predicted: Array) -> Array:
 
 
 def root_mean_squared_error(y: Array, predicted: Array) -> Array:
-    """Return the root of `mean_squared_error`."""
+    """Return the root of the mean squared error, of shape (...).
+
+    `y` is of shape (n,), the predictions of shape (..., n).
+    """
     return np.sqrt(mean_squared_error(y, predicted))
 
 
@@ -247,9 +251,9 @@ def roc_areas(positive: NDArray[np.bool_], values: Array) -> Array:
 
 
 def _average_ranks(values: Array) -> Array:
-    """Return the ranks of values of shape (n,), averaged over equal ones; NaN if a value is NaN.
+    """Return the ranks of values of shape (n,), from 1, averaged over equal ones.
 
-    It replaces `scipy.stats.rankdata`, whose import takes a second.
+    All are NaN if a value is NaN. It replaces `scipy.stats.rankdata`, whose import takes a second.
     """
     ordered = np.sort(values)
     largest = ordered[-1]  # NaN is sorted last

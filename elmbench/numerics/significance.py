@@ -73,9 +73,10 @@ class SignificanceResult:
 
 @cache
 def t_quantile(freedom: float, level: float) -> float:
-    """Return the quantile of Student's t distribution below which it has the probability `level`.
+    """Return the quantile of Student's t distribution, below which it has the probability `level`.
 
-    It is cached because a table needs the same one hundreds of times.
+    `freedom`: the degrees of freedom. It is cached because a table needs the same one hundreds of
+    times.
     """
     from scipy.special import stdtrit
 
@@ -162,11 +163,11 @@ def _t_outcome(
     unit: str,
     floor: float,
 ) -> SignificanceResult:
-    """Return the outcome of a t-test from an estimate, its standard error and the degrees of
-    freedom.
+    """Return the outcome of a t-test from an estimate and its standard error, `error`.
 
-    The claim is right if the true value is in `region`. `floor` is the least half width of the
-    interval. `n` and `unit` are only stored.
+    `freedom`: the degrees of freedom. The claim is right if the true value is in `region`. `floor`
+    is the least half width of the 95 % interval. `test`, the name of the test, `n` and `unit` are
+    only stored.
     """
     from scipy.special import stdtr
 
@@ -223,11 +224,11 @@ def studentized_range_quantile(level: float, k: int) -> float:
 
 
 def signed_rank_test(differences: ArrayLike, region: Region) -> SignificanceResult:
-    """Test the differences of means, one for each data set, by Wilcoxon's signed ranks; the
-    estimate is their median.
+    """Test the differences of two models over data sets by Wilcoxon's signed ranks.
 
-    The claim is right if the centre of the differences is in `region`. Differences of zero count
-    half on both sides, as Demsar (2006) advises.
+    `differences`: of their means, one for each data set, at least one. The claim is right if the
+    centre of the differences is in `region`. The estimate of the result is their median.
+    Differences of zero count half on both sides, as Demsar (2006) advises.
     """
     values = np.asarray(differences, dtype=float)
 
@@ -250,7 +251,10 @@ def signed_rank_test(differences: ArrayLike, region: Region) -> SignificanceResu
 def wilcoxon_p(
     differences: NDArray[np.float64], alternative: str = "two-sided"
 ) -> float:
-    """Return the exact p-value of Wilcoxon's signed-rank test, "two-sided", "less" or "greater".
+    """Return the exact p-value of Wilcoxon's signed-rank test of differences around zero.
+
+    `alternative`: "greater" is small if the differences are mostly positive, "less" if they are
+    mostly negative, and "two-sided" in both cases.
 
     Zeros count half on both sides, as Demsar (2006) advises; all signs of the other differences are
     equally likely. `scipy.stats.wilcoxon` gives the same p-values without ties. With ties, which
@@ -304,7 +308,7 @@ def without_round_off(values: Any) -> Any:
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Return p-values after Holm's correction for their number."""
+    """Return p-values after Holm's correction for their number, in the order of `p`."""
     values = np.asarray(p, float)
     n = len(values)
     order = np.argsort(values, kind="stable")
@@ -318,10 +322,10 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def sign_test(n_confirmed: int, n: int) -> SignificanceResult:
-    """Test that a claim is true on more than half of all data sets: it is true on `n_confirmed` of
-    our n data sets.
+    """Test that a claim is true on more than half of all data sets, from a sample of n data sets.
 
-    The interval is that of Clopper and Pearson (1934).
+    `n_confirmed`: the number of those on which it is true. The estimate of the result is their
+    share, with the interval of Clopper and Pearson (1934).
     """
     from scipy.special import bdtr, betaincinv
 
@@ -351,11 +355,12 @@ def sign_test(n_confirmed: int, n: int) -> SignificanceResult:
 def combine_findings(
     findings: Sequence[SignificanceResult],
 ) -> tuple[SignificanceResult, float, float]:
-    """Return the decisive one of several findings that must all be true, and p-values for and
-    against all of them.
+    """Combine the tests of several findings that must all be right for a claim to be right.
 
-    All are right only if the weakest one is, so its probability needs no correction. The smallest
-    probability that one of k is wrong is multiplied by k (Bonferroni).
+    Return the decisive finding, the p-value that confirms the claim, and the one that contradicts
+    it. All are right only if the weakest one is, so its `confirming` needs no correction. The
+    smallest `contradicting` of k findings is multiplied by k (Bonferroni). If that is at most
+    `LEVEL`, its finding is the decisive one, otherwise the weakest one is.
     """
     weakest = max(findings, key=lambda finding: finding.confirming)
     contrary = min(findings, key=lambda finding: finding.contradicting)
