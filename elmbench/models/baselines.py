@@ -144,7 +144,9 @@ def _llsvm(
 
     This is the low-rank linearised SVM of Zhang, Lan, Wang and Moerchen, Scaling up kernel SVM on
     limited resources: A low-rank linearization approach, AISTATS 2012, with landmarks drawn from
-    the rows. The errors are squared; more than two classes are learnt one against the rest.
+    the rows. `n_landmarks`: their number. `gamma`: of the kernel exp(-gamma d^2). `C`: weight of
+    the errors. `random_state`: draws the landmarks. The errors are squared; more than two classes
+    are learnt one against the rest.
     """
     return make_pipeline(
         _nystroem(n_landmarks, gamma, random_state),
@@ -255,10 +257,10 @@ _SIZES: dict[str, Callable[[Any], Any]] = {
 def n_units(estimator: Any) -> int | None:
     """Return the size of a fitted scikit-learn estimator, or None if it has none.
 
-    It is the first of these that the estimator has: `n_units_`, or the number of stored rows,
-    of landmarks, of random features, of support vectors, of leaves or of coefficients; else the sum
-    for the members of an ensemble. A pipeline has the size of its first step of kernel features,
-    or else of its last step.
+    It is the first of these that the estimator has: `n_units_`, or the number of stored rows, of
+    landmarks, of random features, of support vectors, of leaves or of coefficients; else the sum
+    for the members of an ensemble. A pipeline has the size of its first step of kernel features, or
+    else of its last step.
     """
     if isinstance(estimator, Pipeline):
         features = [

@@ -134,22 +134,22 @@ class CandidateProblem:
             self._report(failures)
 
     def _fit_once(
-        self, i: int, j: int, outputs: Callable[[Any, Any], Any]
+        self, number: int, fold: int, outputs: Callable[[Any, Any], Any]
     ) -> Evaluated:
-        """Fit candidate number `i` to the training rows of fold number `j`; return its outputs for
-        the test rows.
+        """Fit a candidate to the training rows of a fold; return its outputs for the test rows.
 
-        `outputs`: the function of a fitted model and the test rows.
+        `number`: of the candidate. `fold`: its number. `outputs`: the function of a fitted model
+        and the test rows. "clone and fit" is added to the solvers that the model reports.
         """
-        train, test = self.folds[j]
-        model = self._fit(self.candidates[i], train)
+        train, test = self.folds[fold]
+        model = self._fit(self.candidates[number], train)
         reported = getattr(model, "solvers_", {})
         solvers = Counter(reported)
         solvers["clone and fit"] += 1
         predicted = outputs(model, self.take(self.X, test))
         return Evaluated(
-            candidate=i,
-            fold=j,
+            candidate=number,
+            fold=fold,
             outputs=predicted,
             solvers=solvers,
         )

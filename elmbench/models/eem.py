@@ -121,17 +121,17 @@ def discriminants(
 
 
 def class_odds(
-    projections: Array, result: list[Discriminant], log_weights: Array
+    projections: Array, by_output: list[Discriminant], log_weights: Array
 ) -> Array:
     """Return the log-odds of every class, of shape (n, k): positive if it is likelier than the
     rest.
 
-    `projections`: of shape (n, k), a column for each of the k discriminants in `result`.
+    `projections`: of shape (n, k), a column for each of the k discriminants of `by_output`.
     `log_weights`: for each, ln of the prior odds (times the costs) of its class, of shape (k,). Two
     classes have k = 1, for the second of them.
     """
     columns = []
-    for k, gaussians in enumerate(result):
+    for k, gaussians in enumerate(by_output):
         log_weight = float(log_weights[k])
         odds = log_odds(
             projections[:, k], gaussians.means, gaussians.variances, log_weight
@@ -153,22 +153,22 @@ class EntropyClassifier(RowWeightedClassifier):
     priors: ArrayLike | Mapping[Any, float] | None = None
     costs: ArrayLike | Mapping[Any, float] | None = None
 
-    def _set_discriminants(self, result: list[Discriminant]) -> None:
+    def _set_discriminants(self, by_output: list[Discriminant]) -> None:
         """Set `means_`, `variances_`, `condition_` and `thresholds_` from the discriminants of all
         outputs, and keep these and the log-weights of the classes for `_outputs`.
 
-        `result`: one discriminant for two classes, else one for each class, in their order.
+        `by_output`: one discriminant for two classes, else one for each class, in their order.
         """
         log_weights = self._log_weights(self.classes_)
         self._log_priors = log_weights
-        self._discriminants = result
-        means = [column.means for column in result]
-        variances = [column.variances for column in result]
+        self._discriminants = by_output
+        means = [column.means for column in by_output]
+        variances = [column.variances for column in by_output]
         self.means_ = np.array(means)
         self.variances_ = np.array(variances)
         conditions = []
         thresholds = []
-        for column, log_weight in zip(result, log_weights.tolist(), strict=True):
+        for column, log_weight in zip(by_output, log_weights.tolist(), strict=True):
             condition = max(column.condition, column.cancellation)
             points = crossing_points(column.means, column.variances, log_weight)
             conditions.append(condition)
@@ -203,7 +203,8 @@ class EntropyClassifier(RowWeightedClassifier):
         return class_odds(self._projections(X), self._discriminants, self._log_priors)
 
     def _projections(self, X: Array) -> Array:
-        """Return beta'phi(x) for rows and outputs, of shape (n, n_outputs).
+        """Return the projections beta'phi(x) of the rows' features phi(x) on the directions beta,
+        of shape (n, n_outputs).
 
         A subclass implements it; here, it raises NotImplementedError.
         """
@@ -212,8 +213,9 @@ class EntropyClassifier(RowWeightedClassifier):
     def project(self, X: ArrayLike) -> Array:
         """Return the projections beta'phi(x) on which the decision is based, of shape (n_samples,).
 
-        For more than two classes, they have shape (n_samples, n_classes), and the positive Gaussian
-        of a column is that of its class.
+        phi(x) are the features of a row, outputs of hidden nodes or of a kernel, and beta is the
+        direction of the classes. For more than two classes, they have shape (n_samples, n_classes),
+        and the positive Gaussian of a column is that of its class.
         """
         check_is_fitted(self)
         projections = self._projections(self._validate_rows(X, reset=False))
@@ -382,7 +384,8 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
         """Yield (candidate, fold, outputs) from the moments of the largest network only.
 
         These hold those of smaller networks in their leading blocks. Networks with more nodes than
-        rows are computed from products of rows.
+        rows are computed from products of rows. `outputs`: the values of the method `grid.output`
+        for the test rows.
         """
         for fold in node_folds(grid):
             rows = grid.X[fold.train]

@@ -205,6 +205,7 @@ class _ELM(HiddenNodesMixin, PathMixin):
         `n_hidden` up to the number of training rows.
 
         For larger networks, one reduction for each `n_hidden` serves every `C`; see `many_weights`.
+        `outputs`: the values of the method `grid.output` for the test rows.
         """
         for fold in node_folds(grid):
             numbers = [number for number, _ in fold.members]

@@ -133,6 +133,8 @@ class KernelSystemMixin(KernelMixin, PathMixin):
     def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Yield (candidate, fold, outputs), in any order, from kernel matrices and factors that
         candidates share; see `kernel_path`.
+
+        `outputs`: the values of the method `grid.output` for the test rows.
         """
         return kernel_path(grid, centred=cls._centred)
 

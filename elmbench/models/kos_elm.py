@@ -100,8 +100,9 @@ class KOSELM(KernelMixin, PathMixin):
         """Yield (candidate, fold, outputs), fitting once for all candidates that learn the same
         model.
 
-        These are budgets that are not reached, thresholds with no row's distance between them,
-        every `C` without a ridge, and every `gamma` of a kernel without one.
+        Candidates learn the same if they differ in budgets that are not reached, in thresholds with
+        no row's distance between them, in `C` without a ridge, or in `gamma` of a kernel without
+        one. `outputs`: the values of the method `grid.output` for the test rows.
         """
         groups = grid.group(lambda model: model._make_kernel().key)
         for j, (train, test) in enumerate(grid.folds):

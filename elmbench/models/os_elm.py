@@ -111,7 +111,7 @@ class _OSELM(HiddenNodesMixin):
 
     def _update(self, X: Rows, T: Array, scale: Array | None = None) -> None:
         """Learn further rows: they extend the first block as long as it has fewer than
-        `initial_batch` rows; later ones update P and beta.
+        `initial_batch` rows; later ones update `P_` and `beta_`.
 
         All rows of a call are treated alike. With the start "ridge", the first block has the rows
         of the first call. `T`: targets, (n, n_outputs), not scaled. `scale`: roots of the weights
@@ -134,8 +134,8 @@ class _OSELM(HiddenNodesMixin):
         self.n_seen_ += n_rows
 
     def _learn_first_block(self, H: Array, T: Array) -> None:
-        """Set the first P and beta by eqs. (5) and (6) of Scardapane et al., with the ridge 1/C in
-        the inverse.
+        """Set the first `P_` and `beta_` by eqs. (5) and (6) of Scardapane et al., with the ridge
+        1/C in the inverse.
 
         `H`: outputs of the nodes, (n, n_hidden), and `T`: targets, (n, n_outputs), for the rows of
         the first block, both multiplied by the roots of the rows' weights.
@@ -145,8 +145,8 @@ class _OSELM(HiddenNodesMixin):
         self.beta_ = self.P_ @ (H.T @ T)
 
     def _learn_later_rows(self, X: Rows, T: Array, scale: Array | None) -> None:
-        """Update P and beta by eqs. (7) and (8) of Scardapane et al., in blocks of `batch_size`
-        rows.
+        """Update `P_` and `beta_` by eqs. (7) and (8) of Scardapane et al., in blocks of
+        `batch_size` rows.
 
         `X`: only the rows after the first block. `T`: their targets, (n, n_outputs), multiplied by
         `scale`. `scale`: the roots of their weights, (n,), which still multiply the outputs of the
@@ -164,8 +164,8 @@ class _OSELM(HiddenNodesMixin):
             self.beta_ = beta
 
     def _extend_first_block(self, H: Array, T: Array) -> None:
-        """Set P and beta by eqs. (5) and (6) of Scardapane et al., with a pseudo-inverse, from the
-        first block and further rows.
+        """Set `P_` and `beta_` by eqs. (5) and (6) of Scardapane et al., with a pseudo-inverse,
+        from the first block and further rows.
 
         `H`: outputs of the nodes, (n, n_hidden), and `T`: targets, (n, n_outputs), for the further
         rows only, both multiplied by the roots of the rows' weights.

@@ -152,8 +152,8 @@ def _split_params(
     """Return the parameters of the last step of a pipeline, without its prefix, and all others, as
     two dicts by name.
 
-    All parameters of an estimator that is not a pipeline are its own, except for nested ones
-    (`a__b`).
+    An estimator that is not a pipeline counts as the last step. Nested parameters of the last step
+    (`a__b`) are among the others.
     """
     prefix = estimator.steps[-1][0] + "__" if isinstance(estimator, Pipeline) else ""
     inner = {}

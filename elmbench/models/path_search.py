@@ -341,7 +341,8 @@ class PathSearchCV(GridSearchCV):
         `out`: results of `path_results`, by candidate, then by fold, whose "test_scores" are
         replaced. `metric`: the name of the score that selects; empty if there is only one. Equally
         good values have no equal scores, unlike labels: round-off decides which one `GridSearchCV`
-        takes. Candidates that draw from a random seed of their own have no scores to be repeated.
+        takes. Nothing changes if a single candidate is best, or if candidates draw random numbers
+        without a seed, since their scores cannot be repeated.
         """
         n_folds = len(folds)
         tied = _tied_candidates(out, n_folds, metric)
@@ -431,8 +432,8 @@ def _path_method(scorer: Any, classes: NDArray[Any], has_decisions: bool) -> str
     "" if there is none.
 
     `scorer`: None has no path. `classes`: the sorted labels of a classifier, empty for a regressor
-    or for targets of several columns. `has_decisions`: the models of the search have a
-    path of decision values, which a scorer takes if there are two classes.
+    or for targets of several columns. `has_decisions`: the models of the search have a path of
+    decision values, which a scorer takes if there are two classes.
     """
     methods = response_methods(scorer)
     is_binary = len(classes) == 2
@@ -468,8 +469,8 @@ def _tied_candidates(
     """Return the numbers of the candidates whose mean score is the best one within `TIED`.
 
     `results`: those of `path_results`, by candidate, then by fold. Higher scores are better; a mean
-    of NaN is not the best. `metric`: the name of the score that selects; empty if
-    there is only one.
+    of NaN is not the best. `metric`: the name of the score that selects; empty if there is only
+    one.
     """
     scores = []
     for result in results:

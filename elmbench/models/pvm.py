@@ -38,8 +38,8 @@ def least_squares(
 
     `inputs`: those of the nodes, before the activation, (n, L). `activation`: its name in
     `ACTIVATIONS`. `T`: targets, (n, n_outputs). `sizes`: these numbers, ascending; those above n
-    come first. Singular values up to n times the machine
-    precision times the largest one count as zero, as in MATLAB's pinv.
+    come first. Singular values up to n times the machine precision times the largest one count as
+    zero, as in MATLAB's pinv.
     """
     H = ACTIVATIONS[activation](np.array(inputs, order="F"))
     return leading_solutions(H, T, sizes, len(inputs) * EPS)
@@ -232,7 +232,8 @@ class PVMClassifier(ProjectionClassifier, PathMixin):
     def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Yield (candidate, fold, outputs), decomposing the rows of a fold once.
 
-        One QR decomposition serves all numbers of nodes of an activation.
+        One QR decomposition serves all numbers of nodes of an activation. `outputs`: the values of
+        the method `grid.output` for the test rows.
         """
         models_by_activation = _group_by_activation(grid.models)
         for fold, (train, test) in enumerate(grid.folds):

@@ -72,7 +72,8 @@ class CentresMixin(PathMixin):
         return int(getattr(self, self._size_name))
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
-        """Draw the centres and solve the reduced system, (K'K + I/C) beta = K'T.
+        """Draw the centres and solve the reduced system, (K'K + I/C) beta = K'T, with the kernel K
+        between rows and centres.
 
         `T`: targets, (n, n_outputs), -1/+1 for classes, not scaled. `scale`: the square roots of
         the weights of rows, (n,), which multiply the rows of K and T; rows with 0 are no centres;
@@ -109,7 +110,8 @@ class CentresMixin(PathMixin):
 
         One pass over the training rows of a fold gives the normal equations for every `gamma`, 8 g
         L^2 bytes for g values and L centres, one reduction serves every `C`, and one pass over the
-        test rows yields all outputs.
+        test rows yields all outputs. `outputs`: the values of the method `grid.output` for the test
+        rows.
         """
         for members in grid.group(lambda model: model._centres_key()):
             for fold in range(len(grid.folds)):
@@ -121,7 +123,8 @@ class CentresMixin(PathMixin):
     ) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Yield (candidate, fold, outputs) on one fold for models with the same centres.
 
-        `fold`: its number. `models`: {number of a candidate: its model}, whose `gamma` is a number.
+        `outputs`: the values of the method `grid.output` for the test rows. `fold`: its number.
+        `models`: {number of a candidate: its model}, whose `gamma` is a number.
         """
         train, test = grid.folds[fold]
         rows = grid.X[train]
@@ -170,7 +173,7 @@ class _GroupOutputs:
         self._doubtful: set[int] = set()
 
     def add(self, network: "_SolvedNetwork", kernel_rows: Array) -> None:
-        """Decode the outputs K beta of a network for the next block of test rows, and keep them.
+        """Decode the outputs of a network for the next block of test rows, and keep them.
 
         `kernel_rows`: the kernel of these rows with all centres, (n_rows, n_centres). A group with
         a label that round-off may change is noted.

@@ -140,7 +140,7 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
         `gamma`, unless it takes over `MOST_BYTES`.
 
         If all dual coefficients stay below half of their bound, any larger C has the same fit,
-        which is not repeated.
+        which is not repeated. `outputs`: the values of the method `grid.output` for the test rows.
         """
         groups = grid.group(
             lambda model: (model.gamma, weight_key(model), model.max_iter)
@@ -155,7 +155,8 @@ def _group_path(
 ) -> Iterator[tuple[int, int, NDArray[Any]]]:
     """Yield (candidate, fold, outputs) on one fold for models that differ in C only.
 
-    `fold`: its number. `members`: pairs of the number of a candidate and its unfitted model.
+    `outputs`: the values of the method `grid.output` for the test rows. `fold`: its number.
+    `members`: pairs of the number of a candidate and its unfitted model.
     """
     train, test = grid.folds[fold]
     rows = grid.X[train]

@@ -29,11 +29,11 @@ def weighted_solutions(
     """Yield each size, beta = (B . H)^+ (B . T) of section 2.1 for that many leading columns, and
     the condition of B . H.
 
-    `H`: the hidden outputs from `node_outputs`, (n, L), which are overwritten. `T`: targets -1/+1,
-    (n, n_outputs), one column for two classes, else one for each class. `B`: the square roots of
-    the weights of the rows, (n,); None if all are 1. `sizes`: ascending; those above n are yielded
-    first. `balanced`: True if every class has the same weight. If H is constant, a warning is
-    issued.
+    B . H are the rows of H times the numbers B, and ^+ is the pseudo-inverse. `H`: the hidden
+    outputs from `node_outputs`, (n, L), which are overwritten. `T`: targets -1/+1, (n, n_outputs),
+    one column for two classes, else one for each class. `B`: the square roots of the weights of the
+    rows, (n,); None if all are 1. `sizes`: ascending; those above n are yielded first. `balanced`:
+    True if every class has the same weight. If H is constant, a warning is issued.
     """
     if not np.ptp(H, axis=0).any():
         warnings.warn(CONSTANT_LAYER, UserWarning, stacklevel=2)
@@ -141,7 +141,8 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
     def _path(cls, grid: CandidateGrid) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Yield (candidate, fold, outputs) from the hidden outputs of the largest network only.
 
-        One QR decomposition of these serves all sizes up to the number of rows.
+        One QR decomposition of these serves all sizes up to the number of rows. `outputs`: the
+        values of the method `grid.output` for the test rows.
         """
         for fold in node_folds(grid):
             largest = fold.largest

@@ -104,8 +104,8 @@ def make_model(name: str, *, task: str = "classification", **params: Any) -> Any
 def check_parameters(entry: ModelEntry, task: str, params: Iterable[str]) -> None:
     """Raise ElmbenchError, with the known names, for names that are not parameters of a model.
 
-    `entry`: of the model. `task`: "classification" or "regression". `params`: the names; a dict by
-    name is one, too. A factory that accepts any name raises none. A built-in estimator is imported
+    `entry`: of the model. `task`: "classification" or "regression". `params`: the names, or a dict
+    with them as keys. A factory that accepts any name raises none. A built-in estimator is imported
     only if its entry lacks a name, because scikit-learn takes two seconds.
     """
     if entry.origin == ModelEntry.origin and {*params} <= {
@@ -161,8 +161,8 @@ def has_method(factory: Callable[..., Any], *names: str) -> bool:
 
 
 def ignores_features(name: str) -> bool:
-    """Return True if a model predicts the same for all rows: the built-in dummy, or a model from
-    elsewhere whose estimator is of `sklearn.dummy` or derives from it.
+    """Return True if the predictions of a model do not depend on the features: the built-in dummy,
+    or a model from elsewhere whose estimator is of `sklearn.dummy` or derives from it.
 
     `name`: of the model, or its address. False for a model that cannot be found.
     """

@@ -59,6 +59,7 @@ def _as_scorer(metric: Metric) -> Metric:
     """Return a built-in metric under the name and with the sign of its scorer: more is better."""
 
     def negated(*data: Any) -> Any:
+        """Return the metric of some data, with the other sign."""
         return -metric.function(*data)
 
     function = negated if metric.less_is_better else metric.function
@@ -118,6 +119,7 @@ def _signed_score(scorer: Any) -> Callable[..., float]:
     parts = scorer_parts(scorer)
 
     def score(*data: Any) -> float:
+        """Return the score of true values and outputs; NaN if it is not defined."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

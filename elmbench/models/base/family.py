@@ -112,9 +112,11 @@ _CONSTRAINTS: dict[str, list[Any]] = {
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 def estimator(cls: type[_Class]) -> type[_Class]:
-    """Give a class a keyword-only constructor whose parameters are its annotated attributes.
+    """Decorate a class with a keyword-only constructor whose parameters are its annotated
+    attributes.
 
-    The class also gets the constraints of these parameters, as `_parameter_constraints`: those of
+    Those of decorated bases are parameters, too; attributes annotated as `ClassVar` are not. The
+    class also gets the constraints of these parameters, as `_parameter_constraints`: those of
     `_CONSTRAINTS`, of its bases and its own.
     """
     cls = dataclass(kw_only=True, eq=False, repr=False)(cls)
@@ -145,10 +147,10 @@ def check_real(name: str, value: Any) -> float:
 
 
 def check_magnitudes(name: str, values: Rows) -> None:
-    """Raise a ValueError if an entry, of a dense or CSR array, is larger than `LARGEST`: squares
-    might overflow.
+    """Raise a ValueError if the magnitude of an entry, of a dense or CSR array, is larger than
+    `LARGEST` (1e150), so that squares might overflow.
 
-    `name` is that of the array in the message.
+    `name`: that of the array in the message.
     """
     entries = values.data if sp.issparse(values) else values
     highest = entries.max(initial=0.0)
@@ -388,7 +390,9 @@ class FamilyClassifier(ClassifierMixin, FamilyModel):
         return outputs[:, 0] if len(self.classes_) <= 2 else outputs
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the predicted class labels, of shape (n_samples,)."""
+        """Return the predicted class labels, of shape (n_samples,): that of the largest output, or
+        of the sign for two classes.
+        """
         outputs = self.decision_function(X)
         return decode_classes(outputs.reshape(len(outputs), -1), self.classes_)
 
@@ -429,8 +433,8 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, FamilyModel):
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any
-        earlier fit.
+        """Fit the model to inputs `X`, of shape (n_samples, n_features), and target values `y`, of
+        shape (n_samples,) or (n_samples, n_targets), forgetting any earlier fit.
         """
         self._fit(*self._rows_and_columns(X, y))
         return self
@@ -457,7 +461,9 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, FamilyModel):
         return self
 
     def predict(self, X: ArrayLike) -> Array:
-        """Return the predicted values, in the shape of the targets of `fit`."""
+        """Return the predicted values, of shape (n_samples,), or (n_samples, n_targets) if the
+        targets of `fit` had two dimensions.
+        """
         check_is_fitted(self)
         outputs = self._outputs(self._validate_rows(X, reset=False))
         return outputs[:, 0] if self._flat_target else outputs

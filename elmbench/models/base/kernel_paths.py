@@ -144,7 +144,8 @@ def _low_rank_path(
 
     The factor may have up to `MAX_SHARE` times as many columns as rows. The generator returns the
     numbers of these candidates. `kernels`: {number of a candidate: its Gaussian kernel} of those
-    that are tried. `centred`: True if the models have intercepts.
+    that are tried. `centred`: True if the models have intercepts. `outputs`: the values of the
+    method `grid.output` for the test rows.
     """
     n_rows = grid.X.shape[0]
     max_rank = int(MAX_SHARE * n_rows)
@@ -165,12 +166,12 @@ def _low_rank_path(
 def _factor_path(
     grid: CandidateGrid, L: Array, kernels: Mapping[int, Kernel], centred: bool
 ) -> Outputs:
-    """Yield (candidate, fold, outputs) for the candidates in `kernels`, whose kernel matrix is L
-    L'.
+    """Yield (candidate, fold, outputs) for candidates that all have the kernel matrix L L'.
 
     `L`: of shape (n_rows, rank), with a row for each row of the grid. `kernels`: {number of a
     candidate: its kernel}. `centred`: True if the models have intercepts. Candidates with a ridge
-    within round-off, or with a label that round-off may change, are fitted one by one.
+    within round-off, or with a label that round-off may change, are fitted one by one. `outputs`:
+    the values of the method `grid.output` for the test rows.
     """
     for fold, (train, test) in enumerate(grid.folds):
         T, decode = grid.encode(train)
@@ -213,10 +214,10 @@ def _factor_outputs(
     weights; None if all are 1. `centred`: True for an intercept. They stay unchanged.
 
     The result is of shape (n_test, p * k), the k columns of the first ridge first. It is K_test S
-    (S K S + r I)^-1 S T for K = M M'. With an intercept, the weighted means are subtracted from M
-    and T, and that of T is added to the result. One reduction serves all ridges, which are larger
-    than round-off: the entries of M'S^2 M are graded, so `RidgeSystem` would drop directions that a
-    fit, which factors S K S, does not.
+    (S K S + r I)^-1 S T for the kernel matrices K = M M' and K_test = M_test M'. With an intercept,
+    the weighted means are subtracted from M and T, and that of T is added to the result. One
+    reduction serves all ridges, which are larger than round-off: the entries of M'S^2 M are graded,
+    so `RidgeSystem` would drop directions that a fit, which factors S K S, does not.
     """
     means = np.zeros(T.shape[1])
     if centred:
@@ -249,7 +250,8 @@ def _matrix_path(
 
     `kernels`: {number of a candidate: its kernel}; other candidates are left out. `centred`: True
     if the models have intercepts. Candidates with the same matrix are solved together. Those with a
-    label that round-off may change are fitted one by one.
+    label that round-off may change are fitted one by one. `outputs`: the values of the method
+    `grid.output` for the test rows.
     """
     if not kernels:
         return
@@ -329,8 +331,9 @@ class _SeparateFold:
         """Return K_test beta + b for the coefficients beta of the training rows, and bounds of the
         residuals.
 
-        The outputs are of shape (n_test, p * k) for the p ridges of the group, the bounds (p,). The
-        kernel matrix of an earlier group is overwritten.
+        K_test is the kernel between test and training rows, and b are the intercepts. The outputs
+        are of shape (n_test, p * k) for the p ridges of the group, the bounds (p,). The kernel
+        matrix of an earlier group is overwritten.
         """
         kernel = group.kernel
         ridges = group.ridges
@@ -354,7 +357,9 @@ class _SeparateFold:
         return products + intercepts, direct_residuals(Z, ridges, norm)
 
     def _kernel_matrix(self, kernel: Kernel) -> Array:
-        """Return the kernel matrix of the training rows, in memory that the next one overwrites."""
+        """Return the kernel matrix of the training rows, (n_train, n_train), in memory that the
+        next one overwrites.
+        """
         if kernel.is_plain(self.X):
             return rbf_from_distances(self._distances, kernel.gamma, out=self._memory)
         return kernel.matrix(self.X, out=self._memory)
@@ -381,12 +386,13 @@ def _shared_path(
     weights.
 
     `kernels`: {number of a candidate: its kernel}; other candidates are left out. `centred`: True
-    if the models have intercepts. The kernel of the training rows of all folds is computed once for
-    each `gamma`, see `fold_views`. All `C` of a fold are solved at once, see `fold_solutions`.
-    Values are accepted if their system is solved, and labels if the errors of the outputs do not
-    change them, see `elmbench.numerics.error_bounds`. Shared work takes 8 n^2 bytes for n training
-    rows and at most 12 m^2 more for the m rows of the largest fold; the distances of few rows are
-    kept as well, see `kernel_ladder`.
+    if the models have intercepts. `outputs`: the values of the method `grid.output` for the test
+    rows. The kernel of the training rows of all folds is computed once for each `gamma`, see
+    `fold_views`. All `C` of a fold are solved at once, see `fold_solutions`. Values are accepted if
+    their system is solved, and labels if the errors of the outputs do not change them, see
+    `elmbench.numerics.error_bounds`. Shared work takes 8 n^2 bytes for n training rows and at most
+    12 m^2 more for the m rows of the largest fold; the distances of few rows are kept as well, see
+    `kernel_ladder`.
     """
     if not kernels:
         return
@@ -547,10 +553,10 @@ class _FoldProblem:
     ) -> Array:
         """Return bounds of the errors of the outputs, of shape (n_test, p).
 
-        `mass`: for each test row, the sum of the kernel's sizes with the training rows, with the
-        terms of the centre if there is an intercept, (n_test, 1). `Z`: solutions for the p ridges
-        side by side, with a row for each training row. `errors`: bounds of the norms of their
-        residuals, (p,), 0 if factored. `ridges`: (p,).
+        `mass`: for each test row, the sum of its kernel values with the training rows, plus the sum
+        of those of the centre if there is an intercept, (n_test, 1). `Z`: solutions for the p
+        ridges side by side, with a row for each training row. `errors`: bounds of the norms of
+        their residuals, (p,), 0 if factored. `ridges`: (p,).
         """
         n = len(Z)
         round_off = kernel_round_off(self.fold.grid.X, self.gamma)

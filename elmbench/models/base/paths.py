@@ -201,7 +201,11 @@ def grid_path(
 
 
 class PathMixin:
-    """A path over a grid, for predictions and decision values."""
+    """Classmethods of a model that evaluate a whole grid from shared work, for predictions and
+    decision values.
+
+    A subclass does the work in `_path`.
+    """
 
     evaluate_grid = grid_path(
         "predict", "Yield the predictions of every candidate on every fold."

@@ -69,10 +69,12 @@ class RowWeightedClassifier(FamilyClassifier):
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Fit the model to inputs `X` and labels `y`, forgetting any earlier fit.
+        """Fit the model to inputs `X`, of shape (n_samples, n_features), and labels `y`, of shape
+        (n_samples,), forgetting any earlier fit.
 
         A row counts `sample_weight` times, 1 by default: a weight of 2 repeats it, a weight of 0
-        leaves it out. A `class_weight` multiplies these.
+        leaves it out, also a label that has no other rows. A `class_weight` multiplies these
+        weights. A negative one raises a ValueError.
         """
         rows, labels = self._validate_rows(X, y)
         check_classification_targets(labels)
@@ -176,11 +178,11 @@ class WeightedRegressor(FamilyRegressor):
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Fit the model to inputs `X` and target values `y`, one column or several, forgetting any
-        earlier fit.
+        """Fit the model to inputs `X`, of shape (n_samples, n_features), and target values `y`, of
+        shape (n_samples,) or (n_samples, n_targets), forgetting any earlier fit.
 
         The squared error of a row counts `sample_weight` times, 1 by default: a weight of 2 repeats
-        it, a weight of 0 leaves it out.
+        it, a weight of 0 leaves it out. A negative one raises a ValueError.
         """
         rows, targets = self._rows_and_columns(X, y)
         rows, targets, weights = _select_weighted(self, rows, targets, sample_weight)
@@ -189,6 +191,7 @@ class WeightedRegressor(FamilyRegressor):
         return self
 
     def _scale(self, values: NDArray[Any], weights: Array | None = None) -> None:
-        """Return None: rows of a regression have no weights in the path of a search, which calls
-        this. `fit` does not, so weights have an effect there.
+        """Return None, for no weights: a path over a grid, which calls this, takes none.
+
+        `fit`, which takes `sample_weight`, does not call it.
         """
