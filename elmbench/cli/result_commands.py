@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
@@ -20,7 +20,7 @@ from elmbench.cli.help import (
 from elmbench.cli.options import state
 from elmbench.errors import ElmbenchError, amount
 from elmbench.files import check_outputs
-from elmbench.report.writers import FORMATS
+from elmbench.report.writers import TableFormat
 from elmbench.results.folders import FigureFormat
 
 if TYPE_CHECKING:
@@ -30,12 +30,10 @@ baseline_app = app.add_group(
     "baseline", help="Change the baseline of the regression check.", panel=RESULTS
 )
 
-#: The formats of a table.
-_FORMATS = ", ".join(("text", "csv", *FORMATS))
 # The options of `elmbench table`.
 _Format = Annotated[
-    Literal["text", "csv", *FORMATS],  # type: ignore[valid-type]
-    output_option("--format", help=f"Format: {_FORMATS}."),
+    TableFormat,
+    output_option("--format", help=f"Format: {', '.join(get_args(TableFormat))}."),
 ]
 _Update = Annotated[
     bool, output_option("--update", help="Rewrite the files beside cells.csv.")

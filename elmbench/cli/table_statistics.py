@@ -17,7 +17,7 @@ from elmbench.judging.rank_statistics import (
 )
 from elmbench.lazy import load_object
 from elmbench.report.table_results import Results
-from elmbench.report.writers import FORMATS
+from elmbench.report.writers import FORMATS, TableFormat
 from elmbench.report.writers.text import Text, lines_text
 from elmbench.results.cells import csv
 from elmbench.specs.profiles import Resolved, command_for
@@ -27,7 +27,7 @@ from elmbench.tables.result_table import Column, Note, ResultTable, Section
 
 
 def format_table(
-    form: str,
+    form: TableFormat,
     table: ResultTable,
     frame: pd.DataFrame,
     commands: Sequence[str],
@@ -45,7 +45,7 @@ def format_table(
 
 
 def show_statistics(
-    results: Results, diagram: Path | None = None, form: str = "text"
+    results: Results, diagram: Path | None = None, form: TableFormat = "text"
 ) -> None:
     """Print the comparisons of the models over the data sets.
 
@@ -101,7 +101,7 @@ def _nothing_to_compare(resolved: Resolved) -> ElmbenchError:
 
 
 def _write_statistics(
-    comparisons: Sequence[Statistics], results: Results, form: str
+    comparisons: Sequence[Statistics], results: Results, form: TableFormat
 ) -> None:
     """Print comparisons of the models as one table in a format of `format_table`, with a section
     and a note for each comparison.

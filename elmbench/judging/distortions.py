@@ -82,7 +82,7 @@ def _change_differences(metric: str, rows: Sequence[Row]) -> Iterator[Distortion
     """Yield the print in which the rivals of the best model are worse by two margins and, if the
     print separates any models, the print with doubled differences.
     """
-    best = _best_printed(metric, rows)
+    best = _best_published(metric, rows)
     margins = 2 if less_is_better(metric) else -2
     lowered = [_with_shifted_rivals(row, best, margins) for row in rows]
     yield Distortion(_RIVALS_LOWERED, lowered)
@@ -143,7 +143,7 @@ def _exchange_datasets(rows: Sequence[Row]) -> Iterator[Distortion]:
         yield Distortion(_DATASETS_EXCHANGED, distorted)
 
 
-def _best_printed(metric: str, rows: Sequence[Row]) -> str:
+def _best_published(metric: str, rows: Sequence[Row]) -> str:
     """Return the model with the best published value on the most data sets."""
     find_best = np.argmin if less_is_better(metric) else np.argmax
     counts = Counter(row.models[int(find_best(row.published))] for row in rows)

@@ -10,20 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scikit_learn_metrics import classification_metrics, regression_metrics
 from scipy import stats
 from sentences import sentence
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.metrics import (
-    accuracy_score,
-    balanced_accuracy_score,
-    f1_score,
-    mean_absolute_error,
-    r2_score,
-    roc_auc_score,
-    root_mean_squared_error,
-)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -75,30 +67,33 @@ def by_hand(results: Any, frame: pd.DataFrame, target: str, model: Any) -> list[
     return folds
 
 
+def assert_measured_as_by_hand(
+    results: Any, frame: pd.DataFrame, target: str, model: Any
+) -> None:
+    """Compare the metrics of each fold with those of the models that scikit-learn fits."""
+    name = type(model).__name__
+    cells = results.cells[results.cells["model"] == name].sort_values("fold")
+    folds = by_hand(results, frame, target, model)
+    X = frame[list("abcd")]
+    for (_, cell), (pipeline, test) in zip(cells.iterrows(), folds, strict=True):
+        true = frame[target].iloc[test]
+        predicted = pipeline.predict(X.iloc[test])
+        if is_classifier(model):
+            shares = pipeline.predict_proba(X.iloc[test])[:, 1]
+            expected = classification_metrics(true, predicted, shares)
+        else:
+            expected = regression_metrics(true, predicted)
+        reported = cell[[*expected]].astype(float)
+        np.testing.assert_allclose(reported, [*expected.values()], rtol=1e-9)
+
+
 def test_missing_values_are_imputed_and_classes_measured_as_by_scikit_learn() -> None:
     frame = gaps()
     results = compared(frame, "y", LogisticRegression())
     assert "missing values, imputed from the training rows" in " ".join(
         results.text.split()
     )
-    cells = results.cells.query("model == 'LogisticRegression'").sort_values("fold")
-    X = frame[list("abcd")]
-    for (_, cell), (pipeline, test) in zip(
-        cells.iterrows(),
-        by_hand(results, frame, "y", LogisticRegression()),
-        strict=True,
-    ):
-        true, predicted = frame["y"].iloc[test], pipeline.predict(X.iloc[test])
-        shares = pipeline.predict_proba(X.iloc[test])[:, 1]
-        expected = {
-            "accuracy": accuracy_score(true, predicted),
-            "balanced_accuracy": balanced_accuracy_score(true, predicted),
-            "f1_macro": f1_score(true, predicted, average="macro"),
-            "roc_auc": roc_auc_score(true, shares),
-        }
-        np.testing.assert_allclose(
-            cell[[*expected]].astype(float), [*expected.values()], rtol=1e-9
-        )
+    assert_measured_as_by_hand(results, frame, "y", LogisticRegression())
     for heading in ("accuracy", "bal.", "macro", "ROC"):
         assert heading in results.text
     assert max(map(len, results.text.splitlines())) <= 80
@@ -107,23 +102,7 @@ def test_missing_values_are_imputed_and_classes_measured_as_by_scikit_learn() ->
 def test_numbers_are_measured_as_by_scikit_learn() -> None:
     frame = gaps()
     results = compared(frame, "value", LinearRegression())
-    cells = results.cells.query("model == 'LinearRegression'").sort_values("fold")
-    X = frame[list("abcd")]
-    for (_, cell), (pipeline, test) in zip(
-        cells.iterrows(),
-        by_hand(results, frame, "value", LinearRegression()),
-        strict=True,
-    ):
-        true, predicted = frame["value"].iloc[test], pipeline.predict(X.iloc[test])
-        rmse = root_mean_squared_error(true, predicted)
-        expected = {
-            "mae": mean_absolute_error(true, predicted),
-            "rmse": rmse,
-            "r2": r2_score(true, predicted),
-        }
-        np.testing.assert_allclose(
-            cell[[*expected]].astype(float), [*expected.values()], rtol=1e-9
-        )
+    assert_measured_as_by_hand(results, frame, "value", LinearRegression())
     (line,) = [
         line for line in results.text.splitlines() if "LinearRegression  " in line
     ][:1]

@@ -7,20 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
+from scikit_learn_metrics import classification_metrics, regression_metrics
 from sklearn.compose import ColumnTransformer
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
-from sklearn.metrics import (
-    accuracy_score,
-    balanced_accuracy_score,
-    confusion_matrix,
-    f1_score,
-    mean_absolute_error,
-    r2_score,
-    roc_auc_score,
-    root_mean_squared_error,
-)
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
@@ -97,30 +88,6 @@ def pipeline_of(model: Any) -> Pipeline:
         ]
     )
     return make_pipeline(inputs, StandardScaler(), model)
-
-
-def classification_metrics(
-    true: pd.Series, predicted: NDArray[Any], scores: NDArray[Any]
-) -> dict[str, float]:
-    tn, fp, fn, tp = confusion_matrix(true, predicted, labels=["no", "yes"]).ravel()
-    return {
-        "tn": tn,
-        "fp": fp,
-        "fn": fn,
-        "tp": tp,
-        "accuracy": accuracy_score(true, predicted),
-        "balanced_accuracy": balanced_accuracy_score(true, predicted),
-        "f1_macro": f1_score(true, predicted, average="macro"),
-        "roc_auc": roc_auc_score(true, scores),
-    }
-
-
-def regression_metrics(true: pd.Series, predicted: NDArray[Any]) -> dict[str, float]:
-    return {
-        "mae": mean_absolute_error(true, predicted),
-        "rmse": root_mean_squared_error(true, predicted),
-        "r2": r2_score(true, predicted),
-    }
 
 
 def scores_of(pipeline: Pipeline, rows: pd.DataFrame) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 import pytest
@@ -22,6 +22,7 @@ from sentences import sentence
 from elmbench.judging.value_agreement import counts_text, verdict_counts
 from elmbench.judging.verdict_words import SIGNS, VERDICTS
 from elmbench.report.table_results import Results
+from elmbench.report.writers import FORMATS, TableFormat
 from elmbench.report.writers.html import html
 from elmbench.report.writers.latex import latex, tex
 from elmbench.report.writers.markdown import literal, markdown
@@ -58,6 +59,10 @@ def table() -> ResultTable:
     return ResultTable(
         "Table I: 100 % of_it", "Somebody (2020).", COLUMNS, sections, notes
     )
+
+
+def test_every_format_besides_text_and_csv_has_a_writer() -> None:
+    assert get_args(TableFormat) == ("text", "csv", *FORMATS)
 
 
 def test_markdown_has_all_columns_in_line(table: ResultTable) -> None:

@@ -65,3 +65,15 @@ class PathFactory(ABC):
 
     evaluate_grid = partialmethod(_evaluate, "predict")
     decision_grid = partialmethod(_evaluate, "decision_function")
+
+
+def outputs_of_fit(
+    model: Any, method: str, X: Rows, y: NDArray[Any], probes: Rows
+) -> NDArray[Any]:
+    """Fit a model to rows; return the outputs of its `method`, such as "predict", for the test rows
+    `probes`.
+    """
+    model.fit(X, y)
+    output_of = getattr(model, method)
+    outputs: NDArray[Any] = output_of(probes)
+    return outputs

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.preprocessing import LabelBinarizer
 
-from elmbench.models.base.path_factory import PathFactory
+from elmbench.models.base.path_factory import PathFactory, outputs_of_fit
 from elmbench.models.candidate_problem import CandidateProblem
 from elmbench.models.protocols import Evaluated
 from elmbench.numerics.arrays import Array, Rows
@@ -57,13 +57,7 @@ def model_outputs(
         if _sharing_pays(X, n_models=len(models), n_targets=n_targets):
             parts = _ridge_outputs(models, X, targets, probes)
             return [decode(part) for part in parts]
-    all_outputs = []
-    for model in models:
-        model.fit(X, y)
-        output_of = getattr(model, method)
-        outputs = output_of(probes)
-        all_outputs.append(outputs)
-    return all_outputs
+    return [outputs_of_fit(model, method, X, y, probes) for model in models]
 
 
 def _are_ridge_models(models: Sequence[Any]) -> bool:

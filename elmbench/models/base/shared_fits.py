@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from elmbench.models.base.path_factory import PathFactory
+from elmbench.models.base.path_factory import PathFactory, outputs_of_fit
 from elmbench.models.candidate_problem import CandidateProblem
 from elmbench.models.protocols import Evaluated
 
@@ -44,10 +44,13 @@ class SharedFits(PathFactory):
                 key = self.content(params, len(train))
                 solvers: Counter[str] = Counter()
                 if key not in outputs:
-                    model = self.make(**params)
-                    model.fit(problem.X[train], problem.y[train])
-                    output_of = getattr(model, method)
-                    outputs[key] = output_of(problem.X[test])
+                    outputs[key] = outputs_of_fit(
+                        model=self.make(**params),
+                        method=method,
+                        X=problem.X[train],
+                        y=problem.y[train],
+                        probes=problem.X[test],
+                    )
                     solvers["clone and fit"] += 1
                 yield Evaluated(
                     candidate=number,

@@ -58,9 +58,9 @@ def discriminants_of_few_rows(
         difference = mean_difference(below, above, size)
         if difference is None:
             continue
-        found = _discriminant(rows[:, :size], products, sides, difference, below)
-        if found is not None:
-            result[size] = found
+        discriminant = _discriminant(rows[:, :size], products, sides, difference, below)
+        if discriminant is not None:
+            result[size] = discriminant
     return result
 
 
