@@ -48,7 +48,7 @@ class ElmbenchError(Exception):
         )
 
     def add_source(self, source: object) -> Self:
-        """Put the name of the file at fault before the problem, and return this error."""
+        """Put the name of the file at fault before the problem, in place, and return this error."""
         self.found = f"{source}: {self.found}"
         return self
 
@@ -72,8 +72,9 @@ class ElmbenchWarning(UserWarning):
 
 @contextmanager
 def messages_for_python() -> Iterator[None]:
-    """Make messages in the block name arguments of a call from Python instead of options of the
-    command line (see `wording`).
+    """Make messages in the block name arguments of a call from Python, see `wording`.
+
+    Outside of the block, they name options of the command line.
     """
     token = _IN_PYTHON.set(True)
     try:
@@ -128,8 +129,10 @@ def closest(name: str, names: list[str]) -> str | None:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an exception's message; without a message, the name of its type,
-    with the line of the file that it names if there is one.
+    """Return the first line of an exception's message.
+
+    Without a message, it is the name of the exception's type. If the message cannot be made, as for
+    some errors of liac-arff, it is that name and the line of the file at fault, if there is one.
     """
     try:
         lines = str(error).strip().splitlines()

@@ -46,12 +46,12 @@ class WriteError(ElmbenchError):
 
 @contextlib.contextmanager
 def replace_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path` for the block to write; the file replaces `path` if the
-    block succeeds and is deleted if not.
+    """Yield a temporary path for the block to write; the file then replaces `path`.
 
-    Simultaneous writers have temporary files of their own, and the last one wins. The folder is
-    created, and unfinished files of killed processes in it are deleted. Raises WriteError if the
-    file cannot be written; an earlier one stays unchanged.
+    If the block fails, the temporary file, which is beside `path`, is deleted, and an earlier file
+    stays unchanged. Simultaneous writers have temporary files of their own, and the last one wins.
+    The folder is created, and unfinished files of killed processes in it are deleted. Raises
+    WriteError if the file cannot be written.
     """
     partial = partial_path(path)
     try:
@@ -88,8 +88,9 @@ def encode_text(text: str) -> bytes:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the object in a JSON file; empty if the file is missing or damaged, or holds no
-    object.
+    """Return the object in a JSON file.
+
+    It is empty if the file is missing or damaged, or holds no object.
     """
     try:
         check_regular(path)
@@ -228,7 +229,10 @@ def _is_abandoned(path: Path, machine: str, process: str) -> bool:
 
 
 def _start_time(process: int) -> float:
-    """Return the time at which a process has started, in seconds since the epoch."""
+    """Return the time at which a process has started, in seconds since the epoch.
+
+    `process`: its number. Raises an error of psutil if it has ended or may not be inspected.
+    """
     import psutil
 
     if process == os.getpid():
@@ -327,8 +331,9 @@ def machine_name() -> str:
 
 
 def cache_folder() -> Path:
-    """Return the folder for files that can be fetched or made again: `ELMBENCH_CACHE_DIR`, or else
-    the user's cache folder.
+    """Return the folder for files that can be fetched or made again; it may not exist yet.
+
+    It is `ELMBENCH_CACHE_DIR`, or else the user's cache folder.
     """
     import platformdirs
 
@@ -354,16 +359,18 @@ def real_path(path: str | Path) -> Path:
 
 
 def counting_order(name: str) -> list[tuple[str, int, str]]:
-    """Return a sort key of a name that compares the numbers in it by value: table10 comes after
-    table9.
+    """Return a sort key of a name that compares the numbers in it by value.
+
+    So table10 comes after table9.
     """
     parts = re.findall(r"(\D*)0*(\d*)", name)
     return [(word, len(digits), digits) for word, digits in parts]
 
 
 def find_project_file(folder: Path) -> Path | None:
-    """Return the `elmbench.toml` in a folder or in the nearest folder above; None if there is
-    none.
+    """Return the `elmbench.toml` in a folder or in the nearest folder above.
+
+    It is None if there is none.
     """
     candidates = (parent / PROJECT_FILE for parent in (folder, *folder.parents))
     return next((file for file in candidates if file.is_file()), None)

@@ -25,10 +25,9 @@ class LazyModule:
 def attach(
     package: str, modules: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a package.
+    """Return `__getattr__` and `__dir__` for a package whose names are imported on first use.
 
-    `modules`: for each public name, the module that defines it, imported when the name is first
-    used.
+    `package`: its name. `modules`: for each public name, the module that defines it.
     """
 
     def get(name: str) -> Any:

@@ -89,8 +89,9 @@ class Metric:
         return ("predict_proba",) if self.takes == "probabilities" else ("predict",)
 
     def scores(self, values: Any) -> Array:
-        """Return values of the metric, of any shape, as scores to compare candidates by: more is
-        better, and -inf replaces values that are not finite.
+        """Return values of the metric, of any shape, as scores of which more is better.
+
+        The sign of an error or loss changes. -inf replaces values that are not finite.
         """
         import numpy as np
 
@@ -273,8 +274,9 @@ PREQUENTIAL = "prequential_error"
 
 
 def set_plugin_metrics(find: Callable[[], Mapping[str, Metric]]) -> None:
-    """Set the function that returns the metrics of the loaded plug-in files by name, for all
-    look-ups of this module.
+    """Set the function that returns the metrics of the loaded plug-in files by name.
+
+    All look-ups of this module call it.
     """
     global _plugin_metrics
     _plugin_metrics = find
@@ -318,7 +320,10 @@ def columns(task: str) -> list[str]:
 
 
 def unit_of(name: str) -> Unit:
-    """Return the unit of a measure; that of a share for a name without a metric."""
+    """Return the unit of a measure, by its name.
+
+    A name without a metric has the unit of a share, except for `RANK_CORRELATION`.
+    """
     if name == RANK_CORRELATION:
         return CORRELATION
     metric = registered_metric(name)

@@ -33,8 +33,9 @@ class EscapedStream:
 
 
 def unescaped(stream: Any) -> IO[str]:
-    """Return the stream below an `EscapedStream`, for output with its own control characters such
-    as a progress bar; any other stream as it is.
+    """Return the stream below an `EscapedStream`; any other stream is returned as it is.
+
+    It is for output with its own control characters, such as a progress bar.
     """
     inner: IO[str] = stream.stream if isinstance(stream, EscapedStream) else stream
     return inner

@@ -57,15 +57,15 @@ def sigmoids_of_folds(
 def sigmoids(
     scores: Array, true: NDArray[Any], weights: Array | None = None
 ) -> Callable[[Array], Array]:
-    """Return a function from decision values to probabilities of shape (n, k), fitted to rows that
-    were not learnt.
+    """Return a function from decision values to probabilities, fitted to rows that were not learnt.
 
-    It is Platt's sigmoid, as in scikit-learn's ``CalibratedClassifierCV(model, ensemble=False)``:
-    one for two classes; for more, one for each class against the rest, divided by their sum.
+    It takes decision values of shape (n,) or (n, k), and returns probabilities of shape (n, k). It
+    is Platt's sigmoid, as in scikit-learn's ``CalibratedClassifierCV(model, ensemble=False)``: one
+    for two classes; for more, one for each class against the rest, divided by their sum.
 
     `scores` (ndarray of shape (n,) or (n, k)): finite decision values: for the second of two
     classes, or for each class. `true`, `weights` (ndarray of shape (n,)): class numbers and weights
-    of the rows.
+    of the rows; without `weights`, all are 1.
     """
     from elmbench.models.base.probabilities import (
         fitted_sigmoids,

@@ -23,8 +23,10 @@ def content_name(name: str) -> dict[str, str]:
 
 
 def content_of(value: Any) -> Any:
-    """Return a value in the types of JSON: the result of its method `content`, the fields of a
-    dataclass as a mapping, a tuple as a list, or itself.
+    """Return a value in the types of JSON.
+
+    An object with a method `content` becomes the result of that method, another dataclass a mapping
+    of its fields, and a tuple a list. Any other value is returned as it is.
     """
     if hasattr(value, "content"):
         return value.content()
@@ -34,9 +36,11 @@ def content_of(value: Any) -> Any:
 
 
 def content_of_fields(value: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass as a mapping in the types of JSON, by their names in the
-    content. A field with the tag `FLAT` is merged into the mapping; one with `OPTIONAL` is left out
-    at its default, and one with `OMITTED` always.
+    """Return the fields of a dataclass as a mapping in the types of JSON.
+
+    The keys are the names of the fields in the content, see `content_name`. A field with the tag
+    `FLAT` is merged into the mapping; one with `OPTIONAL` is left out at its default, and one with
+    `OMITTED` always.
     """
     values: dict[str, Any] = {}
     for field in fields(value):
@@ -78,8 +82,8 @@ def _read_field(
 ) -> Any:
     """Return the value of one field of a dataclass, read from the content of the whole object.
 
-    `kind`: the class to build, or None for a plain value. `omitted`: values of fields that are
-    never in the content.
+    `kind`: the class to build, or None for a plain value. `content`: a mapping, which may lack a
+    field with a default. `omitted`: values of fields that are never in the content, by name.
     """
     tag = field.metadata.get("content")
     if tag == "omitted":
@@ -97,8 +101,10 @@ def _read_field(
 
 @cache
 def _kinds(cls: Any) -> dict[str, Any]:
-    """Return the class of each field of a dataclass that `read_content` must build: a tuple, a
-    dataclass or a pydantic model; None for plain values.
+    """Return, for each field of a dataclass, the class that `read_content` must build.
+
+    The class is a tuple, a dataclass or a pydantic model; None stands for a plain value. Of a
+    union, it is the first such class.
     """
     kinds = {}
     for name, hint in get_type_hints(cls).items():

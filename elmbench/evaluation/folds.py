@@ -218,8 +218,10 @@ def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
 
 
 def _take_rows(data: "Dataset", numbers: Indices) -> "Dataset":
-    """Return the data set with only the rows of these numbers, in this order. Its official parts
-    become positions among them.
+    """Return the data set with only the rows of these numbers, in this order.
+
+    All columns with a value for each row follow. The official parts become positions among the
+    rows, in ascending order.
     """
     splits = data.splits and {
         part: np.flatnonzero(np.isin(numbers, rows))
@@ -291,8 +293,10 @@ def split_of_rows(dataset: DatasetRef, split: Split, n_rows: int) -> Split:
 def _cached_parts(
     dataset: DatasetRef, data_dir: str | None, outer: Split, run: int
 ) -> Sequence[tuple[Indices, Indices]]:
-    """Return the training and test rows of every outer fold of a run, cached because a run's folds
-    come in sequence. The training rows are not yet in the order of learning.
+    """Return the training and test rows of every outer fold of a run.
+
+    The training rows are not yet in the order of learning. The last two runs are cached, because
+    the folds of a run come in sequence.
     """
     data = load_rows(dataset, data_dir)
     return outer_parts(data, split_of_rows(dataset, outer, len(data.y)), run)
@@ -326,8 +330,10 @@ def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
 def _sampled_rows(
     outer_fold: OuterFold, data_dir: str | None
 ) -> "tuple[Dataset, Indices, Indices]":
-    """Return a data set of the learnt rows followed by the test rows of an outer fold, and the
-    positions of both there. It is for folds that learn only some of their training rows.
+    """Return a data set of the rows that an outer fold learns, followed by its test rows.
+
+    Also return the positions of the learnt and of the test rows in it. It is for folds that learn
+    only some of their training rows.
     """
     train, test = fold_rows(outer_fold, data_dir)
     rows = np.concatenate([train, test])
@@ -337,8 +343,9 @@ def _sampled_rows(
 
 @lru_cache(maxsize=1)
 def _all_inputs(outer_fold: OuterFold, data_dir: str | None) -> Any:
-    """Return all rows of a data set as inputs, prepared as an outer fold does; cached because
-    several models learn one fold.
+    """Return all rows of a data set as inputs, encoded and scaled as an outer fold does it.
+
+    The last ones are cached because several models learn one fold, so they must not be changed.
     """
     train = fold_rows(outer_fold, data_dir)[0]
     return scaled_inputs(outer_fold.dataset, data_dir, outer_fold.protocol.scale, train)
@@ -394,7 +401,10 @@ def fold_of(
 
 
 def folds_of_rows(outer_fold: OuterFold, data_dir: str | None) -> list[OuterFold]:
-    """Return the folds of a whole leave-one-out as separate outer folds, one for each row."""
+    """Return the folds of a whole leave-one-out as separate outer folds, one for each row.
+
+    `outer_fold`: the whole leave-one-out.
+    """
     n_rows = len(load_rows(outer_fold.dataset, data_dir).y)
     protocol = replace(outer_fold.protocol, outer=Split(LEAVE_ONE_OUT, n_rows))
     return [replace(outer_fold, protocol=protocol, fold=row) for row in range(n_rows)]
@@ -440,7 +450,10 @@ def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Ind
 
 
 def _whole_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:
-    """Return all training rows of an outer fold, in the order of learning, and the test rows."""
+    """Return all training rows of an outer fold, in the order of learning, and the test rows.
+
+    The number of training rows to learn, `outer_fold.train_rows`, is ignored.
+    """
     protocol = outer_fold.protocol
     parts = _cached_parts(outer_fold.dataset, data_dir, protocol.outer, outer_fold.run)
     train, test = parts[outer_fold.fold]

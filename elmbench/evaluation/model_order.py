@@ -49,8 +49,9 @@ class ModelOrder:
         return (*self.metrics, SIZE, FIT_TIME)
 
     def key(self, model: str) -> tuple[float, ...]:
-        """Return the sort key of a model, a number for each of `criteria`. Less is better; values
-        that differ by round-off are equal.
+        """Return the sort key of a model: a number for each of `criteria`, less is better.
+
+        Values that differ by round-off are equal; a measure that the model lacks is infinite.
         """
         means = self.means[model]
         return tuple(_loss(name, means.get(name, math.nan)) for name in self.criteria)
@@ -76,8 +77,9 @@ class ModelOrder:
 
     @property
     def rule(self) -> str:
-        """The rule for ties in words, such as 'the smaller size, then the shorter fit time, then
-        the name'.
+        """The rule for ties in words.
+
+        Such as "the better f1, then the smaller size, then the shorter fit time, then the name".
         """
         better = [f"the better {name}" for name in self.metrics[1:]]
         costs = [f"the {advantage}" for advantage in _ADVANTAGES.values()]
@@ -120,10 +122,10 @@ class ModelOrder:
 
 
 def _advantages_text(by_advantage: Mapping[str, list[str]]) -> str:
-    """Return the advantages of a model in words, with the rivals of each if there are several
-    advantages.
+    """Return the advantages of a model in words.
 
-    `by_advantage`: rivals by the advantage over them, such as {'shorter fit time': [...]}.
+    `by_advantage`: rivals by the advantage over them, such as {"shorter fit time": ["svm"]}. The
+    rivals are only named if there are several advantages.
     """
     if len(by_advantage) == 1:
         return next(iter(by_advantage))
@@ -134,8 +136,10 @@ def _advantages_text(by_advantage: Mapping[str, list[str]]) -> str:
 
 
 def _loss(criterion: str, mean: float) -> float:
-    """Return a mean such that less is better, rounded so that equal means compare equal; infinite
-    if it is NaN.
+    """Return the mean of a measure as a number of which less is better, rounded.
+
+    `criterion`: the measure, a metric, size or fit time. If more of it is better, the mean changes
+    its sign. NaN becomes infinite. Means that differ by round-off become equal.
     """
     is_loss = criterion in _ADVANTAGES or less_is_better(criterion)
     value = mean if is_loss else -1 * mean
@@ -163,7 +167,10 @@ def means_by_model(summary: DataFrame, dataset: str) -> dict[str, dict[str, floa
 
 
 def _means_of(lines: DataFrame) -> dict[str, float]:
-    """Return the means of one model, by metric, from its lines in a summary."""
+    """Return the means of one model, by metric.
+
+    `lines`: the model's lines of a summary, with the columns metric and mean.
+    """
     means = lines["mean"].astype(float)
     return dict(zip(lines["metric"], means, strict=True))
 
@@ -183,8 +190,9 @@ def order_of_means(
 
 
 def metrics_of(dataset: str, resolved: Resolved) -> tuple[str, ...]:
-    """Return the metrics that a table shows for a data set; the one that ranks the models comes
-    first.
+    """Return the metrics that a table shows for a data set, each once.
+
+    The metric that ranks the models comes first.
     """
     ranking_metric = resolved.metric_of(dataset)
     task = resolved.dataset(dataset).task

@@ -20,7 +20,8 @@ def check_predictions(
 ) -> NDArray[Any]:
     """Return predictions as an array of the shape of the targets.
 
-    `labels`: every label of the data set, in ascending order; None for regression.
+    `labels`: every label of the data set, in ascending order; None for regression, or to skip the
+    check of labels.
 
     Raises ValueError if their shape differs (a column of shape (n, 1) would be broadcast to n x n
     differences unnoticed), if they are not real numbers, if one is masked, or if one of a
@@ -121,11 +122,12 @@ def checked_metric(
 def class_outputs(
     estimator: Any, method: str, X: Any, labels: list[int]
 ) -> Array | None:
-    """Return the outputs of `decision_function` or `predict_proba` for all classes; None if the
-    model has none, or has not one column for each of its classes.
+    """Return the outputs of `decision_function` or `predict_proba` for all classes.
 
-    The result has shape (n, k), or (n,) for decision values of two classes: those for the second
-    one. A class without training rows has the probability 0, and a decision value below all others.
+    `method`: one of these names. `labels`: every label of the data set, in ascending order. The
+    result has shape (n, k), or (n,) for decision values of two classes: those for the second one.
+    It is None if the model does not have the method, or has not one column for each of its classes.
+    A class without training rows has the probability 0, and a decision value below all others.
     Raises ValueError unless the estimator has an output for each row.
     """
     if not hasattr(estimator, method):
@@ -151,8 +153,9 @@ def class_outputs(
 
 
 def _outputs_of_rows(estimator: Any, method: str, X: Any) -> Array:
-    """Return the outputs of a method of a model, of shape (n, k), k = 1 for one number a row.
-    Raises ValueError if a row lacks its output.
+    """Return the outputs of a method of a model for the rows X, of shape (n, k).
+
+    k is 1 for one number a row. Raises ValueError if a row lacks its output.
     """
     n_rows = X.shape[0]
     compute = getattr(estimator, method)

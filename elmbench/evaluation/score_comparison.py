@@ -75,7 +75,11 @@ def _best_by_mean(scores: DataFrame) -> Any:
 
 
 def _differences(scores: DataFrame, best: str) -> dict[Any, NDArray[np.float64]]:
-    """Return, for each model but the best, the best model's score minus its own on each fold."""
+    """Return, for each model but the best, the best model's score minus its own on each fold.
+
+    `scores`: a line for each fold, a column for each model. An array is of shape (number of
+    folds,).
+    """
     best_scores = scores[best].to_numpy(dtype=float)
     return {
         rival: best_scores - scores[rival].to_numpy(dtype=float)

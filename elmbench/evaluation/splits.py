@@ -89,8 +89,10 @@ def bootstraps(folds: int, seed: int, n_rows: int) -> list[tuple[Indices, Indice
 def plugin_parts(
     split: Split, seed: int, X: Any, y: NDArray[Any], groups: NDArray[Any] | None
 ) -> list[tuple[Indices, Indices]]:
-    """Return the training and test rows of the splits of a plug-in. Raises ValueError if their
-    number is not `split.folds`, or a part is empty or holds anything but row numbers.
+    """Return the training and test rows of the splits of a plug-in, which `seed` seeds.
+
+    Raises ValueError if their number is not `split.folds`, or a part is empty or holds anything but
+    row numbers.
     """
     kinds = plugin_splits()
     splitter = kinds[split.kind].seeded(seed)
@@ -142,11 +144,11 @@ def random_parts(
 def ordered_folds(
     times: NDArray[Any], folds: int, first_times: int = 1
 ) -> list[tuple[Indices, Indices]]:
-    """Return training and test rows of folds in an order: all training rows of a fold are earlier
-    than its test rows.
+    """Return training and test rows of folds of rows in the order of time.
 
-    They are those of `TimeSeriesSplit`, but each begins at the nearest change of the ascending
-    `times`. `first_times`: the number of different times in the first training part, if there are
+    All training rows of a fold are earlier than its test rows. The folds are those of
+    `TimeSeriesSplit`, but each begins at the nearest change of the ascending `times`, of shape
+    (n,). `first_times`: the number of different times in the first training part, if there are
     enough. Raises ElmbenchError if there are too few times for the folds.
     """
     n = len(times)
@@ -167,10 +169,11 @@ def ordered_folds(
 def _starts_of_tests(
     changes: Indices, n: int, folds: int, first_times: int
 ) -> list[int]:
-    """Return the first test row of each fold of `n` rows.
+    """Return the first test row of each of `folds` folds of `n` rows in the order of time.
 
-    `changes`: the rows at which a new time begins; each fold begins at a different one.
-    `first_times`: see `ordered_folds`.
+    `changes`: the rows at which a new time begins, at least one for each fold; each fold begins at
+    a different one. `first_times`: the number of different times in the first training part, if
+    there are enough.
     """
     test_rows = n // (folds + 1)
     n_changes = len(changes)
@@ -221,10 +224,10 @@ class LeaveOneOutParts(Sequence[tuple[Indices, Indices]]):
 def outer_parts(
     data: Dataset, split: Split, run: int
 ) -> Sequence[tuple[Indices, Indices]]:
-    """Return the training and test rows of every outer fold of a run, counted from 0, in the order
-    of the file. Raises ElmbenchError if the rows do not suffice.
+    """Return the training and test rows of every outer fold of a run, in the order of the file.
 
-    They depend on the data set and the run only, so that all models are compared on the same rows.
+    Rows are numbered from 0. They depend on the data set and the run only, so that all models are
+    compared on the same rows. Raises ElmbenchError if the rows do not suffice.
     """
     check_splittable(data, split)
     kind = split.kind
@@ -255,8 +258,10 @@ def outer_parts(
 def _random_folds(
     data: Dataset, split: Split, run: int
 ) -> list[tuple[Indices, Indices]]:
-    """Return the training and test rows of folds, bootstraps or splits of a plug-in, which the data
-    set and the run seed.
+    """Return the training and test rows of random folds, bootstraps or splits of a plug-in.
+
+    The name of the data set and the run seed them. Warnings of classes with fewer rows than folds
+    are silenced.
     """
     seed = integer_seed("split", data.name, run)
     with warnings.catch_warnings():
@@ -267,8 +272,11 @@ def _random_folds(
 
 
 def _holdout(data: Dataset, split: Split, run: int) -> tuple[Indices, Indices]:
-    """Return the training and test rows of a single split: the official parts, or random or first
-    rows of the sizes of the split.
+    """Return the training and test rows of a single split of a data set.
+
+    These are the official parts, which must exist, or rows of the sizes of the split: the first
+    ones in the order of the file for the kind `in-order`, else random ones. Random rows depend on
+    the name of the data set and the run.
     """
     if split.kind == "official":
         parts = data.splits
@@ -286,8 +294,10 @@ def _holdout(data: Dataset, split: Split, run: int) -> tuple[Indices, Indices]:
 
 
 def _rows_in_order_of_split(data: Dataset, split: Split, run: int) -> Indices:
-    """Return the numbers of all rows: in the order of the file for the kind `in-order`, else
-    shuffled for the run.
+    """Return the numbers of all rows in the order in which a holdout takes them.
+
+    That is the order of the file for the kind `in-order`, else a random order for the data set and
+    the run.
     """
     n = len(data.y)
     if split.kind == "in-order":
@@ -334,9 +344,10 @@ def n_training_rows(split: Split, n_rows: int) -> int:
 
 
 def check_splittable(data: Dataset, split: Split) -> None:
-    """Raise ElmbenchError if the rows of a data set do not suffice for a split: a part would be
-    empty, a holdout would lack a class, or there are too few folds, groups, times or rows of a
-    class.
+    """Raise ElmbenchError if the rows of a data set do not suffice for a split.
+
+    That is, if a part would be empty, a holdout would lack a class, or there are too few folds,
+    groups, times or rows of a class.
     """
     n = len(data.y)
     kind = split.kind
@@ -439,8 +450,10 @@ def check_counts(
 
 
 def rare_class_remark(spec: DatasetSpec, split: Split) -> str:
-    """Return a remark on the classes with fewer rows than stratified folds; empty without such
-    classes, for other kinds of split, or if the sizes are not known.
+    """Return a remark on the classes that have fewer rows than stratified folds.
+
+    It is empty without such classes, for other kinds of split, or if the sizes of the classes are
+    not known.
     """
     counts = spec.shape.classes
     if split.kind not in (

@@ -61,11 +61,11 @@ class Predictions:
         return scores is not None and not _are_finite(scores)
 
     def content(self) -> dict[str, Any]:
-        """Return the predictions in the types of JSON, with arrays as packed texts; see
-        `StoredPredictions`.
+        """Return the predictions in the types of JSON, which `StoredPredictions` reads.
 
-        The keys: `true` and `predicted`, values or positions of labels; for labels also `classes`,
-        their number, and `scores` and `log_odds` if the model has them.
+        Arrays are texts of `_pack`. The keys: `true` and `predicted`, values or positions of
+        labels; for labels also `classes`, their number, and `scores` and `log_odds` if the model
+        has them.
         """
         if self.labels is None:
             return {
@@ -86,8 +86,10 @@ class Predictions:
 
 
 def add_outputs(predictions: Predictions, estimator: Any, X: Any) -> Predictions:
-    """Return predictions with the decision values and log-odds of their model for the rows X. Those
-    of a regression or a diverged model are returned as they are.
+    """Return predictions with the decision values and log-odds of their model for the rows X.
+
+    An output that the model lacks, and probabilities that cannot be used, are left out. The
+    predictions of a regression or a diverged model are returned as they are.
     """
     labels = predictions.labels
     if labels is None or predictions.have_diverged:
@@ -105,7 +107,10 @@ def add_outputs(predictions: Predictions, estimator: Any, X: Any) -> Predictions
 
 
 def join_predictions(parts: Sequence[Predictions]) -> Predictions:
-    """Return the predictions for several test parts as one, with the outputs that all have."""
+    """Return the predictions for several test parts as one, with the outputs that all have.
+
+    The parts, at least one, have the same labels; their rows follow one another.
+    """
     first = parts[0]
     return Predictions(
         true=np.concatenate([part.true for part in parts]),
@@ -120,8 +125,9 @@ def join_predictions(parts: Sequence[Predictions]) -> Predictions:
 
 
 def _log_odds(shares: Array) -> Array:
-    """Return the log-odds of the second of two classes, of shape (n,), or the logarithms of all
-    probabilities, of shape (n, k). `shares`: probabilities of shape (n, k).
+    """Return log-odds of probabilities of shape (n, k): ln p_2 / p_1 of two classes, else all ln p.
+
+    The result is of shape (n,) for the second of two classes, else (n, k).
     """
     logarithms = np.log(shares)
     return logarithms if shares.shape[1] > 2 else logarithms[:, 1] - logarithms[:, 0]
@@ -135,8 +141,10 @@ def packed_rows(rows: NDArray[np.intp]) -> str:
 
 
 def _pack(values: NDArray[Any], kind: str) -> str:
-    """Return an array as the text 'TYPE:BYTES': its values in the type `kind`, such as '<f8',
-    compressed and in base64.
+    """Return an array as the text "TYPE:BYTES", which does not hold its shape.
+
+    `kind`: the type of the values in the text, such as "<f8". The bytes are compressed and in
+    base64.
     """
     content = values.astype(kind).tobytes()
     compressed = zlib.compress(content, 1)
@@ -201,8 +209,10 @@ class StoredPredictions:
     n_rows: int | None = None
 
     def check(self) -> None:
-        """Raise ElmbenchError if a part cannot be unpacked, holds an impossible value, or names a
-        row twice.
+        """Raise ElmbenchError if a part cannot be unpacked or holds an impossible value.
+
+        Such values are numbers that are not finite, classes that do not exist, and rows that are
+        named twice. The predictions for the learnt rows are checked too.
         """
         for values in (self.true, self.predicted):
             if not self.n_classes and not _are_finite(values):
@@ -228,8 +238,9 @@ class StoredPredictions:
 
     @cached_property
     def learnt(self) -> "StoredPredictions | None":
-        """The predictions for all rows by a model that has learnt them all; None unless the metrics
-        count them.
+        """The predictions for all rows by a model that has learnt all of them.
+
+        The .632 bootstrap needs them; None for other splits.
         """
         content = self.content.get("learnt")
         return None if content is None else StoredPredictions(content)
@@ -246,8 +257,9 @@ class StoredPredictions:
 
     @property
     def rows(self) -> NDArray[np.intp] | None:
-        """The numbers of the test rows in the data set, of shape (n,); None in results of earlier
-        versions.
+        """The numbers of the test rows in the data set, of shape (n,).
+
+        They are None in results of earlier versions. Raises ElmbenchError for a negative number.
         """
         if "rows" not in self.content:
             return None
@@ -260,16 +272,17 @@ class StoredPredictions:
 
     @property
     def counts(self) -> Array:
-        """Confusion counts of shape (k, k)."""
+        """The confusion counts, of shape (k, k) with true classes in rows; not for a regression."""
         assert self.n_classes is not None
         return confusion_counts(self.true, self.predicted, self.n_classes)
 
     @cached_property
     def scores(self) -> Array | None:
-        """Decision values or log-odds (see `ranking_methods`) of shape (n,) or (n, k); None if
-        there are neither.
+        """Outputs that rank the rows: decision values or log-odds, of shape (n,) or (n, k).
 
-        They are finite: scikit-learn refuses the infinite log-odds of a probability of 0 or 1.
+        The first that the model has is taken, in the order of `ranking_methods`; None if it has
+        neither. They are finite: scikit-learn refuses the infinite log-odds of a probability of 0
+        or 1.
         """
         for method in ranking_methods(self.n_classes or 0):
             values = self.columns(
@@ -323,9 +336,11 @@ class StoredPredictions:
         return values if is_binary else values.reshape(-1, n_columns)
 
     def value(self, metric: Metric) -> float | None:
-        """Return a metric; None if it is for another task, or the model lacks its inputs.
+        """Return the value of a metric, such as the accuracy of the predictions.
 
-        With learnt rows, it is the estimate of the .632 bootstrap, except for a number of rows.
+        It is None if the metric is for another task, or the model lacks its inputs. With
+        predictions for the learnt rows, it is the estimate of the .632 bootstrap, except for a
+        number of rows.
         """
         of_test = self._value_of_test(metric)
         if self.learnt is None or of_test is None or metric.counts_rows:
@@ -402,8 +417,10 @@ def _add_metrics_of_counts(
 
 
 def _value_alone(cell: StoredPredictions | None, metric: Metric) -> float | None:
-    """Return a metric of one cell. None if the cell is None, or if the metric takes counts, which
-    are evaluated for all cells at once, unless the cell has learnt rows.
+    """Return a metric of one cell, unless it is evaluated for all cells at once.
+
+    It is None for a metric of counts, unless the cell has learnt rows: `_add_metrics_of_counts`
+    evaluates those. It is also None if the cell is None, or has no value of the metric.
     """
     if cell is None:
         return None

@@ -175,8 +175,8 @@ def product_round_off(
 def network_bounds(node_outputs: Array, beta: Array, n_ridges: int) -> Array:
     """Return bounds of the round-off of the outputs of networks on the same nodes.
 
-    |k(x)'e| is at most |k(x)|_1 max |e|, where the errors e of the output weights are at most
-    `LOST` of the largest weight.
+    For node outputs h(x), |h(x)'e| is at most |h(x)|_1 max |e|, where the errors e of the output
+    weights are at most `LOST` of the largest weight.
 
     Parameters
     ----------

@@ -19,8 +19,9 @@ def solves_in_features(kernel: Kernel, X: Rows) -> bool:
 
 
 def needs_features_only(kernel: object, shape: tuple[int, ...]) -> bool:
-    """Return True for the kernel "linear" and rows of a shape (n, d) with 0 < d < n, see
-    `solves_in_features`.
+    """Return True if a kernel system is solved in the features of its rows, without its matrix.
+
+    That is so for the kernel "linear" and rows of a shape (n, d) with 0 < d < n.
     """
     n_rows, n_features = shape
     return isinstance(kernel, str) and kernel == "linear" and 0 < n_features < n_rows
@@ -84,8 +85,10 @@ class FeatureSystem:
         self._moments = self._left.T @ self._targets
 
     def weights(self, ridges: Array) -> tuple[Array, Array]:
-        """Return the weights w, of shape (d, p * k), and the intercepts t - o'w, of shape (p * k,),
-        for p positive ridges; the k columns of the first ridge come first.
+        """Return the weights w of the linear functions for p positive ridges, and their intercepts.
+
+        The weights are of shape (d, p * k), the k columns of the first ridge first; the intercepts
+        t - o'w are of shape (p * k,).
         """
         by_ridge = [self._weights_of(ridge) for ridge in ridges.tolist()]
         weights = np.hstack(by_ridge)
@@ -98,10 +101,10 @@ class FeatureSystem:
         return np.asarray(self._right.T @ (factors[:, np.newaxis] * self._moments))
 
     def row_coefficients(self, ridge: float) -> Array:
-        """Return the coefficients beta = S Z of the rows, of shape (n, k), which add up to zero in
-        a system with an intercept.
+        """Return the coefficients beta = S Z of the rows for a ridge, of shape (n, k).
 
-        Z is the sum of its part in the range of A and of the rest of B over the ridge.
+        They add up to zero in a system with an intercept. Z is the sum of its part in the range of
+        A and of the rest of B over the ridge.
         """
         # The part in the range of A: U (s^2 + r)^-1 U'B.
         eigenvalues = self._singular**2 + ridge

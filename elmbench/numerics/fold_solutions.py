@@ -284,7 +284,10 @@ class _SolverPlan(NamedTuple):
     seconds: float
 
     def continues(self, space: KrylovSpace) -> bool:
-        """Return True if the remaining steps of a space take less time than the other method."""
+        """Return True if the further steps of a Krylov space take less time than the other method.
+
+        Their number is estimated from the residuals so far, by `steps_left`.
+        """
         n = len(space.b)
         n_left = steps_left(space.logs)
         total = space.steps + n_left
@@ -295,9 +298,9 @@ class _SolverPlan(NamedTuple):
 
 
 def _choose_solvers(n: int, k: int, ridges: Array, least_norm: float) -> _SolverPlan:
-    """Choose solvers of n equations with k right-hand sides for all ridges.
+    """Choose solvers of n equations with k right-hand sides for all ridges, by estimated times.
 
-    `least_norm` is a lower estimate of the norm of K.
+    `ridges`: ascending, of shape (p,). `least_norm` is a lower estimate of the norm of K.
     """
     n_ridges = len(ridges)
     is_tiny = ridges < SMALLEST * least_norm
@@ -383,11 +386,11 @@ def _solve_by_inverse(
 
 
 def _single_inverse(K: Array, ridge: float) -> Callable[[Array], Array]:
-    """Factor K + ridge I in single precision; return the function that multiplies a vector by its
-    inverse.
+    """Return a function that multiplies a vector by an approximate inverse of K + ridge I.
 
-    If the matrix is not positive definite in that precision, n times the machine precision is added
-    to its diagonal, and ten times more until it is: the factor is only a preconditioner.
+    The matrix is factored in single precision. If it is not positive definite in that precision, n
+    times the machine precision is added to its diagonal, and ten times more until it is: the factor
+    is only a preconditioner.
     """
     added = ridge
     jitter = len(K) * float(np.finfo(np.float32).eps)
@@ -414,8 +417,9 @@ def _single_inverse(K: Array, ridge: float) -> Callable[[Array], Array]:
 
 
 def symmetric_product(A: Array) -> Callable[[Array, Array], None]:
-    """Return the function of v and w that writes A v over w, reading one half of a symmetric A in
-    Fortran order.
+    """Return a function of v and w that writes A v over w, both of shape (n,).
+
+    It reads one half of A, which is symmetric and in Fortran order.
     """
     if len(A) >= COMPILED_FROM:
         return lambda v, w: run_compiled(multiply, A.T, v, w)

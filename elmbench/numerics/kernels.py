@@ -63,10 +63,10 @@ def inner_products(X: Rows, centres: Rows) -> Array:
 
 
 def sparse_distances(X: Rows, centres: Rows) -> Array:
-    """Return the squared distances between rows of which some are sparse, dense of shape (n, L),
-    none negative.
+    """Return the squared distances between rows of which some are sparse, none negative.
 
-    Rows are not centred, which would make them dense, so a common offset costs digits.
+    The result is dense, of shape (n, L) for n rows of `X` and L `centres`. Rows are not centred,
+    which would make them dense, so a common offset costs digits.
     """
     # |x|^2 + |c|^2 - 2 x.c, with the products written over by the distances.
     norms = squared_norms(X)
@@ -102,13 +102,12 @@ def rbf_from_distances(
 def squared_distances(
     X: Array, Y: Array | None = None, *, out: Array | None = None
 ) -> Array:
-    """Return the squared Euclidean distances between the rows of `X` and those of `Y`, of shape (n,
-    m), none negative.
+    """Return the squared Euclidean distances between the rows of `X` and `Y`, none negative.
 
-    The mean of `Y` is subtracted from both, so that a common offset of the data costs no digits:
-    the error is of the order of the machine precision times the largest centred norm. Without `Y`,
-    which then is `X` itself, the result is exactly symmetric, with a zero diagonal. It is written
-    to `out`, in C or Fortran order, if given.
+    They are of shape (n, m). The mean of `Y` is subtracted from both, so that a common offset of
+    the data costs no digits: the error is of the order of the machine precision times the largest
+    centred norm. Without `Y`, which then is `X` itself, the result is exactly symmetric, with a
+    zero diagonal. It is written to `out`, in C or Fortran order, if given.
     """
     return _transform_distances(X, Y, out, lambda block: block)
 
@@ -223,8 +222,10 @@ _SMALLEST = 0.1  # least pivot of a block, relative to its first one: smaller on
 
 
 def kernel_factor(X: Array, gamma: float, max_rank: int) -> Array | None:
-    """Return L, of shape (n, rank), with L L' = exp(-gamma d^2) between the rows of `X` within
-    round-off; None if it has, or will probably have, more than `max_rank` columns.
+    """Return L with L L' = exp(-gamma d^2) between the rows of `X` within round-off.
+
+    L is of shape (n, rank). The result is None if it has, or will probably have, more than
+    `max_rank` columns.
 
     It is a Cholesky factor with pivots, computed a block of columns at a time, which only needs the
     pivots' columns of the kernel. The logarithm of the remaining trace usually falls ever more

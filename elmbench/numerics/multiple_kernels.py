@@ -109,8 +109,9 @@ class KernelBlocks:
             ]
 
     def weighted_sum(self, weights: Array, out: Array) -> Array:
-        """Write sum_p weights[p] K_p to `out`, of shape (n, n) in C order, exactly symmetric, and
-        return it.
+        """Write sum_p weights[p] K_p to `out`, exactly symmetric, and return it.
+
+        `weights`: of shape (number of kernels,). `out`: of shape (n, n) in C order.
         """
         indices = np.flatnonzero(weights)
         if len(indices) == 0:
@@ -230,15 +231,15 @@ class WeightSurface:
 
 
 def smallest_ball(K: Array) -> tuple[float, Array]:
-    """Return the squared radius and the centre of the smallest ball around n rows, from their
-    kernel matrix, (n, n).
+    """Return the squared radius and the centre of the smallest ball around n rows.
 
-    The centre is sum_i a_i phi(x_i), given by its coefficients a >= 0 with the sum 1, which
-    maximise sum_i a_i K_ii - a' K a. That value is the squared radius, and a lower bound of it for
-    any other coefficients. These move in pairs, from the row with the largest gain to the row
-    farthest from the centre, with n + 100 pairs in a round. The search ends when the farthest row
-    is out of the ball by at most `GAP` of the squared radius, or n times the machine precision of
-    the largest K_ii, or when a round gains nothing.
+    `K`: their kernel matrix, of shape (n, n). The centre is sum_i a_i phi(x_i), given by its
+    coefficients a >= 0, of shape (n,) with the sum 1, which maximise sum_i a_i K_ii - a' K a. That
+    value is the squared radius, and a lower bound of it for any other coefficients. These move in
+    pairs, from the row with the largest gain to the row farthest from the centre, with n + 100
+    pairs in a round. The search ends when the farthest row is out of the ball by at most `GAP` of
+    the squared radius, or n times the machine precision of the largest K_ii, when a round gains
+    nothing, or after `ROUNDS` rounds.
     """
     n = len(K)
     diagonal = K.diagonal().copy()

@@ -150,8 +150,9 @@ class Kernel:
 
     @property
     def key(self) -> Hashable:
-        """A key that is equal for kernels with the same values; a function counts by its
-        identity.
+        """A key that is equal for kernels with the same values.
+
+        A function counts by its identity, and by that of its arguments `params`.
         """
         if isinstance(self.name, str):
             return self.name, *self.named_params.items()
@@ -203,8 +204,9 @@ class Kernel:
         return self._check_finite(geometry)
 
     def _check_finite(self, values: Array) -> Array:
-        """Return values of the kernel; raise a ValueError if one is infinite or NaN, such as a
-        broken power of a negative number.
+        """Return values of the kernel as they are; raise ValueError if one is infinite or NaN.
+
+        Such as a broken power of a negative number.
         """
         if not np.isfinite(values).all():
             settings = repr(self.name)

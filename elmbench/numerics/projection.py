@@ -33,11 +33,11 @@ class Spectrum(NamedTuple):
     ones: NDArray[np.bool_]
 
     def node_count(self, theta: float, ratio: str) -> int:
-        """Return the least number of values that reach the accumulation ratio theta, eq. (27) of
-        Chen et al.
+        """Return the least number of leading values that reach the accumulation ratio theta.
 
-        `ratio` is "linear" for the sum of the values, as in the equation, or "squared" for that of
-        their squares.
+        `theta`: a share, in (0, 1], of the sum of all values, eq. (27) of Chen et al. `ratio` is
+        "linear" for the sum of the values, as in the equation, or "squared" for that of their
+        squares.
         """
         sums = np.cumsum((self.values / self.values[0]) ** RATIOS[ratio])
         return min(int(np.searchsorted(sums, theta * sums[-1])) + 1, len(sums))
@@ -115,10 +115,10 @@ def round_off(scale: float, n: int, d: int) -> float:
 
 
 def row_signs(directions: Array) -> Array:
-    """Return the sign of each row, of shape (k,), that makes its entry of largest magnitude
-    positive.
+    """Return the sign of each row that makes its entry of largest magnitude positive, (k,).
 
-    The first of several entries that are equally large within round-off decides.
+    `directions`: rows, of shape (k, d). The first of several entries that are equally large within
+    round-off decides.
     """
     sizes = np.abs(directions)
     first = np.argmax(sizes >= (1 - TIED) * sizes.max(axis=1, keepdims=True), axis=1)
@@ -178,11 +178,11 @@ class StreamedDecomposition:
         return self._origin + self._from_origin
 
     def update(self, rows: Array) -> Array:
-        """Learn from a chunk of one row or more, of shape (b, d), and return its coordinates, of
-        shape (b, q).
+        """Learn from a chunk of rows, of shape (b, d); return their coordinates, of shape (b, q).
 
-        These are the rows minus the mean of the first chunk, in the basis; minus `offset`, they are
-        centred. They stay valid as the basis grows, with zeros for further entries, until
+        The chunk has one row or more, q is the number of directions in the basis afterwards. The
+        coordinates are the rows minus the mean of the first chunk, in the basis; minus `offset`,
+        they are centred. They stay valid as the basis grows, with zeros for further entries, until
         `truncate`.
         """
         if self._centred:
@@ -261,11 +261,10 @@ class StreamedDecomposition:
             self.offset = np.pad(self.offset, (0, len(new)))
 
     def decomposition(self) -> tuple[Array, Array]:
-        """Return the singular values of the centred rows, of shape (q,), and their directions in
-        the basis, (q, q).
+        """Return the singular values of the centred rows so far, and their directions in the basis.
 
-        The largest value comes first; a direction is a row, its sign not fixed. Values may be zero
-        within round-off.
+        They are of shape (q,) and (q, q). The largest value comes first; a direction is a row, its
+        sign not fixed. Values may be zero within round-off.
         """
         _, values, rotation = np.linalg.svd(self._factor)
         return values, rotation
@@ -282,11 +281,10 @@ class StreamedDecomposition:
         return signs * rotation, directions
 
     def truncate(self, values: Array, rotation: Array) -> Array:
-        """Keep only k leading triplets of `decomposition`; return the matrix, of shape (q, k), that
-        turns coordinates of earlier rows into those in the new basis.
+        """Keep only k leading triplets of `decomposition`, whose directions become the basis.
 
-        `values`, of shape (k,), and `rotation`, (k, q), are these triplets. Their directions become
-        the basis.
+        `values`, of shape (k,), and `rotation`, (k, q), are these triplets. Return the matrix, of
+        shape (q, k), by which coordinates of earlier rows are multiplied for the new basis.
         """
         self.basis = rotation @ self.basis
         self._factor = np.asfortranarray(np.diag(values))

@@ -202,7 +202,7 @@ def _block_band(A: Array) -> tuple[Array, Rotation]:
 def _reflection(factor: Array, tau: Array) -> tuple[Array, Array]:
     """Return V and Y, of shape (n, size), of the orthogonal matrix I - Y V' of a QR factorisation.
 
-    `factor`, of that shape, and `tau` are in LAPACK's form.
+    `factor`, of the same shape, and `tau`, of shape (size,), are in LAPACK's form.
     """
     n, size = factor.shape
     identity = np.eye(n, size)
@@ -216,8 +216,9 @@ def _reflection(factor: Array, tau: Array) -> tuple[Array, Array]:
 
 
 def _diagonals_of(A: Array) -> Array:
-    """Return the main diagonal of A and the `WIDTH` below it, as rows that end with zeros, of shape
-    (`WIDTH` + 1, n).
+    """Return the main diagonal of A and the `WIDTH` below it, of shape (`WIDTH` + 1, n).
+
+    Each row begins with the first entry of its diagonal, and ends with zeros.
     """
     n = len(A)
     n_diagonals = WIDTH + 1
@@ -237,19 +238,18 @@ def ridge_solutions(
     definite: bool = True,
     overwrite: bool = False,
 ) -> Array:
-    """Choose solvers of (A + r I) Z = B for all ridges r, and return the solutions.
+    """Solve (A + r I) Z = B for all ridges r by the fastest methods that are accurate.
 
-    Each equals that of `RidgeSystem` within round-off.
+    A, of shape (n, n), is symmetric and positive semi-definite, in Fortran order or a view of such
+    a matrix; if it is not `definite`, each ridge has its own factorisation. With `overwrite`, A may
+    be overwritten. The p ridges are positive. B is of shape (n, k), the result of shape (n, p * k),
+    the k columns of the first ridge first. `solvers`, changed in place, counts the method of each
+    ridge: "reduction", "cholesky" or "eigenvalues".
 
     Ridges that are large compared with the round-off of A share one orthogonal reduction if there
     are enough of them; its backward error is that of a factorisation. The others have separate
-    factorisations; if one breaks down, one set of eigenvectors serves all.
-
-    A, of shape (n, n), is symmetric and positive semi-definite, in Fortran order or a view of such
-    a matrix; if it is not `definite`, each ridge has its own factorisation. With `overwrite`, A is
-    reduced in place. The p ridges are positive. `solvers` counts the method of each ridge:
-    "reduction", "cholesky" or "eigenvalues". B is of shape (n, k), the result of shape (n, p * k),
-    the k columns of the first ridge first.
+    factorisations; if one breaks down, one set of eigenvectors serves all. Each solution equals
+    that of `RidgeSystem` within round-off.
     """
     n, k = B.shape
     n_ridges = len(ridges)

@@ -73,8 +73,9 @@ def error_rate(counts: Array) -> Array:
 
 
 def matthews_correlation(counts: Array) -> Array:
-    """Return Matthews' correlation coefficient, of shape (...), from confusion counts; 0 for
-    0/0.
+    """Return Matthews' correlation coefficient, of shape (...), from confusion counts.
+
+    `counts`: of shape (..., k, k), with true classes in rows. 0/0 counts as 0.
     """
     # (n c - sum_k t_k p_k) / sqrt((n^2 - sum_k p_k^2) (n^2 - sum_k t_k^2)) for n rows, c correct
     # ones, t_k rows of class k and p_k predictions of it (Gorodkin, 2004).
@@ -123,7 +124,7 @@ def positive_score(by_class: Callable[[Array], Array]) -> Callable[[Array], Arra
     """
 
     def score(counts: Array) -> Array:
-        """Return the scores of confusion matrices of shape (..., classes, classes)."""
+        """Return the scores of confusion counts of shape (..., k, k), of shape (...)."""
         scores = by_class(counts)
         if counts.shape[-1] == 2:
             return scores[..., 1]
@@ -135,7 +136,8 @@ def positive_score(by_class: Callable[[Array], Array]) -> Callable[[Array], Arra
 def macro_mean(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:
     """Return a function that averages a score over the classes that occur or are predicted.
 
-    `by_class` returns the scores of all classes, of shape (..., k), from confusion counts.
+    `by_class` returns the scores of all classes, of shape (..., k), from confusion counts of shape
+    (..., k, k); so does the function, with a result of shape (...).
     """
 
     def mean(counts: Array) -> Array:
@@ -167,10 +169,10 @@ def balanced_accuracy(counts: Array) -> Array:
 
 
 def cell_count(true: int, predicted: int) -> Callable[[Array], Array]:
-    """Return a function that reads the count of one cell, with these class numbers, from confusion
-    counts.
+    """Return a function that reads the count of one cell from confusion counts.
 
-    It returns NaN if there are not two classes.
+    `true`, `predicted`: the class numbers of the cell. The function takes counts of shape (..., 2,
+    2), and returns an array of shape (...), NaN if there are not two classes.
     """
 
     def cell(counts: Array) -> Array:
@@ -202,10 +204,10 @@ def root_mean_squared_error(y: Array, predicted: Array) -> Array:
 
 
 def normalised_error(y: Array, predicted: Array) -> Array:
-    """Return the root mean squared error over the standard deviation of `y` with n - 1, of shape
-    (...) (KOS-ELM, eq. 14).
+    """Return the root mean squared error over the standard deviation of `y` with n - 1.
 
-    NaN for targets that do not vary.
+    `y` is of shape (n,), the predictions of shape (..., n), the result of shape (...). It is NaN
+    for targets that do not vary, or a single one (KOS-ELM, eq. 14).
     """
     variance = np.var(y, ddof=1) if len(y) > 1 else 0.0
     return np.sqrt(mean_squared_error(y, predicted) / (variance or np.nan))
@@ -219,8 +221,9 @@ def mean_absolute_error(y: Array, predicted: Array) -> Array:
 
 
 def r2(y: Array, predicted: Array) -> Array:
-    """Return the coefficient of determination, of shape (...), for `y` of shape (n,) and
-    predictions of shape (..., n); NaN for targets that do not vary.
+    """Return the coefficient of determination, of shape (...).
+
+    `y` is of shape (n,), the predictions of shape (..., n). It is NaN for targets that do not vary.
     """
     return 1 - mean_squared_error(y, predicted) / (np.var(y) or np.nan)
 
@@ -267,8 +270,7 @@ def _average_ranks(values: Array) -> Array:
 
 
 def average_precisions(positive: NDArray[np.bool_], values: Array) -> Array:
-    """Return the average precision of decision values of shape (n,), as an array without
-    dimensions.
+    """Return the average precision of decision values of shape (n,), as a 0-dimensional array.
 
     `positive` marks the rows of the positive class; the result is NaN if all rows or none are.
     """
@@ -283,11 +285,12 @@ def average_precisions(positive: NDArray[np.bool_], values: Array) -> Array:
 def one_against_rest(
     function: Callable[[NDArray[np.bool_], Array], Array],
 ) -> Callable[[NDArray[np.intp], Array], float]:
-    """Return a function that scores decision values by `function`, which takes a mask of the
-    positive rows and one column of values.
+    """Return a function that scores decision values of two or more classes by `function`.
 
-    For values of shape (n,), the second of two classes is positive. For values of shape (n, k), it
-    returns the mean over the classes against the rest, without classes that all rows or none have.
+    `function` takes a mask of the positive rows and one column of values. The result takes class
+    numbers of shape (n,) and decision values. For values of shape (n,), the second of two classes
+    is positive. For values of shape (n, k), it returns the mean over the classes against the rest,
+    without classes that all rows or none have.
     """
 
     def mean(true: NDArray[np.intp], values: Array) -> float:

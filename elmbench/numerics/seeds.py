@@ -7,8 +7,9 @@ import numpy as np
 
 
 def seed_sequence(*key: str | int) -> np.random.SeedSequence:
-    """Return the seed sequence of a key, such as `("split", "wdbc", 3)`; equal keys give equal
-    streams.
+    """Return the seed sequence of a key, such as `("split", "wdbc", 3)`.
+
+    Equal keys give equal streams of random numbers.
     """
     digest = hashlib.sha256(json.dumps(key).encode()).digest()
     return np.random.SeedSequence(np.frombuffer(digest, dtype="<u4").tolist())

@@ -91,15 +91,15 @@ def corrected_t_test(
     unit: str = "folds",
     n: int = 0,
 ) -> SignificanceResult:
-    """Test the mean of two or more differences (`unit`: folds or runs) on trials that share
-    training rows.
+    """Test the mean of differences on trials that share training rows, such as folds.
 
-    The claim is right if the mean is in `region`. The variance of the mean of n differences is s^2
-    (1/n + n_test/n_train), not s^2/n: Nadeau and Bengio, "Inference for the generalization error"
-    (2003); for repeated folds Bouckaert and Frank (2004). With a `test_share` (n_test/n_train) of
-    0, this is the ordinary paired t-test. `floor` is the least half width of the interval, for
-    models that do not vary. `n`: the number of differences to assume for this mean and deviation;
-    by default, the actual one.
+    The claim is right if the mean is in `region`. There are two or more differences, of which
+    `unit` is the name: "folds" or "runs". The variance of the mean of n differences is s^2 (1/n +
+    n_test/n_train), not s^2/n: Nadeau and Bengio, "Inference for the generalization error" (2003);
+    for repeated folds Bouckaert and Frank (2004). With a `test_share` (n_test/n_train) of 0, this
+    is the ordinary paired t-test. `floor` is the least half width of the interval, for models that
+    do not vary. `n`: the number of differences to assume for this mean and deviation; 0 for the
+    actual one.
     """
     values = np.asarray(differences, dtype=float)
     n = n or len(values)
@@ -119,11 +119,10 @@ def corrected_t_test(
 def welch_test(
     one: ArrayLike, other: ArrayLike, region: Region, floor: float = 0.0
 ) -> SignificanceResult:
-    """Test the difference of the means of two independent samples of two or more values (Welch's
-    t-test).
+    """Test the difference of the means of two independent samples by Welch's t-test.
 
-    The claim is right if mean(one) - mean(other) is in `region`. `floor` is the least half width of
-    the interval.
+    Each sample has two or more values. The claim is right if mean(one) - mean(other) is in
+    `region`. `floor` is the least half width of the interval.
     """
     first = np.asarray(one, dtype=float)
     second = np.asarray(other, dtype=float)
@@ -209,8 +208,9 @@ def studentized_range_tail(distances: ArrayLike, k: int) -> NDArray[np.float64]:
 
 @cache
 def studentized_range_quantile(level: float, k: int) -> float:
-    """Return the distance that the range of `k` standard normal variables exceeds with probability
-    `level`.
+    """Return the distance that the range of `k` standard normal variables seldom exceeds.
+
+    `level`: the probability with which it exceeds that distance, such as 0.05.
     """
     low = 0.0
     high = 20.0
@@ -284,10 +284,10 @@ def wilcoxon_p(
 
 
 def _doubled_ranks(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return twice the ranks of values; those that are equal within round-off share the mean of
-    their ranks.
+    """Return twice the ranks of values, as whole numbers, of the shape (n,).
 
-    `scipy.stats.rankdata` does the same, but importing it takes half as long as printing a table.
+    Values that are equal within round-off share the mean of their ranks. `scipy.stats.rankdata`
+    does the same, but importing it takes half as long as printing a table.
     """
     rounded = without_round_off(values)
     _, groups, sizes = np.unique(rounded, return_inverse=True, return_counts=True)

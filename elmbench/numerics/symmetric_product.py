@@ -16,8 +16,9 @@ WIDTH = 8  # rows that one pass over the vectors serves; fewer are slower
 
 
 def multiply(A: Array, v: Array, w: Array) -> None:
-    """Write A v over w, of shape (n,), for a symmetric A in C order; only its upper triangle is
-    read.
+    """Write A v over w, both of shape (n,), for a symmetric A in C order.
+
+    Only the upper triangle of A is read.
     """
     w[:] = 0.0
     whole = len(v) - len(v) % WIDTH

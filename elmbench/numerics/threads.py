@@ -33,8 +33,9 @@ def libraries() -> ThreadpoolController:
 
 
 def threads_for(X: Any) -> AbstractContextManager[Any]:
-    """Return a context that limits linear algebra to one thread if `X` has at most `FEW_ROWS`
-    rows.
+    """Return a context that limits linear algebra to one thread for few rows.
+
+    These are at most `FEW_ROWS` rows of `X`; for more, it does nothing.
     """
     if _n_rows(X) > FEW_ROWS:
         return nullcontext()

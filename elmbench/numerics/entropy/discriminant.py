@@ -65,12 +65,13 @@ class Moments(Location):
     fourth: dict[int, float]
 
     def covariance(self, size: int, dimension: int | None = None) -> Array:
-        """Return the Ledoit-Wolf covariance of the leading features, in Fortran order.
+        """Return the Ledoit-Wolf covariance of the leading features, of shape (size, size).
 
-        It is that of `sklearn.covariance.ledoit_wolf`, from the sums of products: (1 - e) S + e
+        `size` is one of the numbers of features of the moments. It is that of
+        `sklearn.covariance.ledoit_wolf`, in Fortran order, from the sums of products: (1 - e) S + e
         tr(S) / h I with the empirical covariance S (Ledoit and Wolf, J. Multivariate Analysis
-        88(2), 2004). `size` is one of the numbers of features of the moments; `dimension` is h if
-        further features are zero in all rows.
+        88(2), 2004). `dimension` is the number of features h if further features are zero in all
+        rows; by default, h is `size`.
         """
         h = dimension or size
         # S, the empirical covariance.
@@ -115,11 +116,11 @@ def moments(
     sizes: Iterable[int],
     weights: Array | None = None,
 ) -> Moments:
-    """Return the moments of rows, one or more, for some numbers of leading features, in two passes
-    over blocks of rows.
+    """Return the moments of n rows, for some numbers of leading features.
 
     `features` returns those of a slice of the rows as a new array of shape (rows, w); no size
-    exceeds w. The weights of the rows are greater than 0, and 1 by default.
+    exceeds w. There is one row or more. The `weights` of the rows, of shape (n,), are greater than
+    0, and 1 by default. The rows are read in blocks, twice unless their features fit into memory.
     """
     cache: list[Array] = []
     blocks = list(layer_blocks(n_rows))
@@ -278,12 +279,12 @@ def log_odds(
     variances: tuple[float, float],
     log_weight: float = 0.0,
 ) -> Array:
-    """Return ln of the density of the positive Gaussian over that of the negative one, plus
-    `log_weight`.
+    """Return ln of the density of the positive Gaussian over that of the negative one.
 
-    Projections are points of the line; the mean and variance of the negative Gaussian come first;
-    `log_weight` is ln of the prior probability (times the cost) of the positive class over that of
-    the negative one. Gaussians with the same mean count as equal: the result is `log_weight`.
+    `projections`: points of the line, of shape (n,). The mean and the variance of the negative
+    Gaussian come first. `log_weight` is added: ln of the prior probability (times the cost) of the
+    positive class over that of the negative one. Gaussians with the same mean count as equal: the
+    result is `log_weight`.
     """
     m_negative, m_positive = means
     S_negative, S_positive = variances

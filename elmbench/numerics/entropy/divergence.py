@@ -13,11 +13,11 @@ BLOCK = 2**14
 
 
 def leading_term(means: ArrayLike, variances: ArrayLike) -> Array:
-    """Return (m+ - m-)^2 / (S+ + S-), which EEMs maximise instead of the divergence; infinite for
-    different points.
+    """Return (m+ - m-)^2 / (S+ + S-), which EEMs maximise instead of the divergence.
 
     Means and variances, of shape (..., 2), are those of the negative Gaussian and of the positive
-    one.
+    one. The result is of shape (...): zero for equal means, infinite for different means without
+    variance.
     """
     means = np.asarray(means, dtype=np.float64)
     variances = np.asarray(variances, dtype=np.float64)
@@ -36,13 +36,15 @@ def leading_term(means: ArrayLike, variances: ArrayLike) -> Array:
 def gaussian_divergence(
     means: ArrayLike, variances: ArrayLike, form: str = "corrected"
 ) -> Array:
-    """Return the Cauchy-Schwarz divergence of two Gaussians, eq. (3) of Czarnecki and Tabor, of
-    shape (...).
+    """Return the Cauchy-Schwarz divergence of two Gaussians, eq. (3) of Czarnecki and Tabor.
 
-    It is ln int f^2 + ln int g^2 - 2 ln int fg = ln((S+ + S-) / 2 / sqrt(S+ S-)) + (m+ - m-)^2 /
-    (S+ + S-), and infinite if a variance is zero. With the form "as-printed", the logarithm has a
-    minus sign, ln(pi / 2) / 2 is subtracted, and the result is NaN if both variances are zero. Any
-    other form is a ValueError.
+    Means and variances, of shape (..., 2), are those of the negative Gaussian f and of the positive
+    one g; the result is of shape (...). It is ln int f^2 + ln int g^2 - 2 ln int fg = ln((S+ + S-)
+    / 2 / sqrt(S+ S-)) + (m+ - m-)^2 / (S+ + S-), and infinite if one variance is zero. With two
+    zero variances, it is zero for equal means and else infinite.
+
+    With the form "as-printed", the logarithm has a minus sign, ln(pi / 2) / 2 is subtracted, and
+    the result is NaN if both variances are zero. Any other form is a ValueError.
     """
     if form not in ("corrected", "as-printed"):
         raise ValueError(
@@ -64,20 +66,20 @@ def gaussian_divergence(
 
 
 def silverman_width(points: ArrayLike) -> float:
-    """Return Silverman's width of a Gaussian kernel density estimate, (4 / (3 n))^(1/5) std,
-    section 7.4.
+    """Return Silverman's width of a Gaussian kernel density estimate, (4 / (3 n))^(1/5) std.
+
+    `points`: of shape (n,). See section 7.4 of Czarnecki and Tabor.
     """
     points = np.asarray(points, dtype=np.float64)
     return float((4.0 / (3.0 * len(points))) ** 0.2 * np.std(points))
 
 
 def kde_divergence(negative: ArrayLike, positive: ArrayLike) -> float:
-    """Return the Cauchy-Schwarz divergence of the Gaussian kernel density estimates of two sets of
-    points, eq. (5).
+    """Return the Cauchy-Schwarz divergence of the kernel density estimates of two sets of points.
 
-    Each estimate has the width of Silverman's rule (Czarnecki and Tabor, section 7.4). The
-    divergence is infinite if all points of one set are equal, and zero if all points of both sets
-    are.
+    Each set is of shape (number of points,). Each estimate has Gaussian kernels with the width of
+    Silverman's rule; see eq. (5) and section 7.4 of Czarnecki and Tabor. The divergence is infinite
+    if all points of one set are equal, and zero if all points of both sets are.
     """
     f = np.asarray(negative, dtype=np.float64)
     g = np.asarray(positive, dtype=np.float64)
@@ -101,8 +103,10 @@ def kde_divergence(negative: ArrayLike, positive: ArrayLike) -> float:
 
 
 def log_overlap(x: Array, y: Array, width: float) -> float:
-    """Return ln of the mean of N(x_i - y_j; 0, width^2) over all pairs, the integral of a product
-    of two estimates.
+    """Return ln of the integral of the product of two Gaussian kernel density estimates.
+
+    That is ln of the mean of N(x_i - y_j; 0, width^2) over all pairs of their points `x` and `y`.
+    `width`: the root of the sum of the squared widths of both.
     """
     n_pairs = len(x) * len(y)
     # Distances from a common origin in units of the width.

@@ -65,7 +65,7 @@ def discriminants_of_few_rows(
 
 
 def _centre(rows: Array) -> Location:
-    """Subtract the mean from rows, in place; return their `Location` before that."""
+    """Subtract the mean from rows of shape (n, d), in place; return their earlier `Location`."""
     first = rows[0].copy()
     rows -= first
     spread = np.abs(rows).max(axis=0)
@@ -81,11 +81,12 @@ def _discriminant(
     difference: Array,
     negative: Location,
 ) -> Discriminant | None:
-    """Return the discriminant of centred rows, or None if it needs the covariances.
+    """Return the discriminant of the negative and positive rows, or None if it needs covariances.
 
-    `rows`, of shape (n, size), are the negative ones, then the positive ones; `sides` are the
-    slices of both. `products` are the inner products of all rows, and `difference` is that of the
-    means, m+ - m-. `negative` locates the negative rows before they were centred.
+    `rows`, of shape (n, size), are the centred negative ones, then the centred positive ones;
+    `sides` are the slices of both. `products`, of shape (n, n), are the inner products of all rows,
+    and `difference` is that of the means, m+ - m-. `negative` locates the negative rows before they
+    were centred.
     """
     size = rows.shape[1]
     covariances = [_covariance(products[side, side], size) for side in sides]

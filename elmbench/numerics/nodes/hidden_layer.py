@@ -47,12 +47,11 @@ def draw_hidden_nodes(
     low: float = -1.0,
     high: float = 1.0,
 ) -> tuple[Array, Array]:
-    """Draw the weights, of shape (n_nodes, n_features), and biases of hidden nodes uniformly from
-    [low, high].
+    """Draw the weights and biases of hidden nodes uniformly from [low, high].
 
-    Each node's weights are drawn before its bias and the next node, so the nodes of a smaller
-    network are the first nodes of a larger one from the same random state. [-1, 1] is the interval
-    of Scardapane et al., section V.A.
+    They are of shape (n_nodes, n_features) and (n_nodes,). Each node's weights are drawn before its
+    bias and the next node, so the nodes of a smaller network are the first nodes of a larger one
+    from the same random state. [-1, 1] is the interval of Scardapane et al., section V.A.
     """
     nodes = random_state.uniform(low, high, size=(n_nodes, n_features + 1))
     return np.ascontiguousarray(nodes[:, :-1]), np.ascontiguousarray(nodes[:, -1])
@@ -72,9 +71,10 @@ def hidden_layer(
 ) -> Array:
     """Return the outputs g(slope (a.x + b)) of the hidden nodes, of shape (n, L).
 
-    For X of shape (n, d), dense or CSR, weights (L, d) and biases (L,). The activation is a key of
-    `ACTIVATIONS`; "sigmoid" is eq. (13) of Scardapane et al. with the slope 1; section 5.2 of Deng
-    et al. has the slope lambda. For dense rows, the outputs are in Fortran order.
+    X is of shape (n, d), dense or CSR, the `weights` a (L, d) and the `biases` b (L,). The
+    activation g is a key of `ACTIVATIONS`; "sigmoid" is eq. (13) of Scardapane et al. with the
+    slope 1; section 5.2 of Deng et al. has the slope lambda. For dense rows, the outputs are in
+    Fortran order.
     """
     inputs = np.asarray(X @ weights.T) if sp.issparse(X) else (weights @ X.T).T
     inputs += biases
@@ -89,7 +89,10 @@ def hidden_layer(
 
 
 def _radial(X: Rows, weights: Array, biases: Array) -> Array:
-    """Return exp(-b ||w - x||^2) for all rows and nodes, of shape (n, L)."""
+    """Return exp(-b ||w - x||^2) for all rows x and nodes (w, b), of shape (n, L).
+
+    X is of shape (n, d), dense or CSR, the `weights` w (L, d) and the `biases` b (L,).
+    """
     if sp.issparse(X):
         distances = sparse_distances(X, weights)
     else:
@@ -113,8 +116,10 @@ biases (L,).
 
 
 def node_outputs(X: Rows, weights: Array, biases: Array, activation: str) -> Array:
-    """Return the outputs of hidden nodes, of shape (n, L) and in Fortran order, for a key of
-    `NODES` (section 7).
+    """Return the outputs of hidden nodes of the EEM paper, of shape (n, L) and in Fortran order.
+
+    X is of shape (n, d), dense or CSR, the `weights` (L, d) and the `biases` (L,). `activation`: a
+    key of `NODES` (section 7).
     """
     outputs_of = NODES[activation]
     if not sp.issparse(X):

@@ -204,15 +204,17 @@ def _leading_weights(
 def leading_solutions(
     H: Array, T: Array, sizes: list[int], cutoff: float
 ) -> Iterator[tuple[int, Array, float]]:
-    """Yield the least-squares solution of least norm, the pseudo-inverse times `T`, for each number
-    of leading columns.
+    """Yield the least-squares solution of least norm for each number of leading columns of H.
+
+    That is the pseudo-inverse of the leading columns times `T`. H is of shape (n, L), T of shape
+    (n, k); `sizes` ascend. Yields the number of columns, the solution, of shape (size, k), and the
+    condition of the inverted matrix, infinite if there is none. The numbers above n come first. H
+    is overwritten if it is in Fortran order.
 
     Up to as many columns as rows, one QR decomposition serves all: the pseudo-inverse of l columns
     is that of the leading triangle of R, times the leading rows of Q'T. For more columns than rows,
     the transposed matrix is decomposed for each number. The triangle is solved by substitution,
-    unless a singular value is below `cutoff` times the largest one and counts as zero. `sizes`
-    ascend; H is overwritten if it is in Fortran order. Yields size, solution, and the condition of
-    the inverted matrix, infinite if there is none.
+    unless a singular value is below `cutoff` times the largest one and counts as zero.
     """
     n_rows = len(T)
     tall = [size for size in sizes if size <= n_rows]
@@ -274,13 +276,12 @@ def _pseudo_solve(
 
 
 def pseudo_inverse_of_gram(H: Array) -> Array:
-    """Return pinv(H'H) = pinv(H) pinv(H)', of shape (L, L) and exactly symmetric, for H of shape
-    (n, L).
+    """Return pinv(H'H), of shape (L, L) and exactly symmetric, for H of shape (n, L).
 
-    It replaces the inverse in eq. (5) of Scardapane et al., which does not exist for fewer rows
-    than nodes. A singular value of H counts as zero up to max(n, L) eps times the largest, as in
-    MATLAB's ``pinv(H)``. The same rule for H'H would drop more of H, and with it the instability
-    that the paper reports for Calhousing.
+    It is pinv(H) pinv(H)', and replaces the inverse in eq. (5) of Scardapane et al., which does not
+    exist for fewer rows than nodes. A singular value of H counts as zero up to max(n, L) eps times
+    the largest, as in MATLAB's ``pinv(H)``. The same rule for H'H would drop more of H, and with it
+    the instability that the paper reports for Calhousing.
     """
     # V s^-2 V' of the singular value decomposition H = U s V', without the small values.
     _, values, rows = np.linalg.svd(H, full_matrices=False)

@@ -395,9 +395,10 @@ def rival(label: int, scores: Array) -> int:
 
 
 def margin_of(label: int, opponent: int, scores: Array) -> float:
-    """Return the score of a class less that of its opponent.
+    """Return the score of the class `label` less that of its opponent.
 
-    For a single output, `opponent` is -1: return its score with the sign of the class, 0 or 1.
+    `scores`: of shape (n_outputs,). For a single output, `opponent` is -1: return the score, with
+    its sign changed for the class 0.
     """
     if opponent >= 0:
         return scores[label] - scores[opponent]

@@ -367,19 +367,20 @@ class HyperplaneState:
         return name
 
     def outputs(self, X: Rows) -> Array:
-        """Return the output of each weight for each row, times the ridge and the number of steps.
+        """Return the output of each weight for each row, of shape (n, size).
 
-        The result is of shape (n, size).
+        The outputs are times the ridge and the number of steps. `X`: dense or CSR, of shape (n,
+        n_features).
         """
         outputs: Array = X @ self.columns[:-1, : self.size]
         outputs += self.constant * self.columns[-1, : self.size]
         return outputs
 
     def solution(self, ridge: float) -> tuple[Array, Array, Numbers]:
-        """Return the weights, of shape (size, n_features), their intercepts and the numbers of
-        their classes, both of shape (size,).
+        """Return the weights, their intercepts and the numbers of their classes.
 
-        They are in the order of the classes. `ridge` is lambda.
+        They are of shape (size, n_features), (size,) and (size,), in the order of the classes.
+        `ridge` is lambda.
         """
         owners = self.owners[: self.size]
         order = np.argsort(owners, kind="stable")

@@ -60,7 +60,10 @@ def loop_array(array: ArrayLike, dtype: DTypeLike | None = np.float64) -> np.nda
 
 
 def sparse_rows(X: Rows) -> SparseRows:
-    """Return rows, dense or CSR, in the form of the loops."""
+    """Return rows, dense or CSR, as writable CSR arrays with 64-bit indices.
+
+    Duplicate entries are added up.
+    """
     rows = sp.csr_matrix(X)
     rows.sum_duplicates()
     return SparseRows(
