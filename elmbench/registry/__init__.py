@@ -79,7 +79,7 @@ def find_model(name: str) -> ModelEntry:
 
 
 def make_model(name: str, *, task: str = "classification", **params: Any) -> Any:
-    """Return an unfitted estimator.
+    """Return an unfitted estimator. Raises ElmbenchError for an unknown name, task or parameter.
 
     Parameters
     ----------

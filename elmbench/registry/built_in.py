@@ -32,8 +32,9 @@ class ModelEntry:
     of one fit, from the rows, the columns and the hyperparameters; None if unknown.
     `prediction_cost`: those of the predictions, from the training rows, the test rows and the
     columns; None if they are few. `sharing`:
-    seconds of a search over those of all its fits by the cost, measured in the middle of the grid
-    on tables of the papers; it is small for a model that shares work between candidates.
+    the time of a search as a share of the time that `cost` gives all of its fits, measured in the
+    middle of the grid on tables of the papers; it is small for a model that shares work between
+    candidates.
     """
 
     name: str

@@ -250,13 +250,15 @@ def _has_distributions(folder: Path) -> bool:
 
 
 def _is_installed(path: Path) -> bool:
-    """Return True if a file is in a folder of installed packages."""
+    """Return True if a file, with links resolved, is in a folder of installed packages of the
+    interpreter or of `sys.path`.
+    """
     folders = (*_folders("purelib", "platlib"), *_site_folders())
     return any(path.is_relative_to(folder) for folder in folders)
 
 
 def _is_standard(path: Path) -> bool:
-    """Return True if a file is part of the standard library.
+    """Return True if a file, with links resolved, is part of the standard library.
 
     Files of installed packages are not, even if their folder is inside that of the library.
     """
@@ -280,7 +282,9 @@ def _version_of(package: str) -> str:
 
 
 def _own_modules() -> Iterator[ModuleType]:
-    """Yield the imported modules that are the user's own Python files, except the script itself."""
+    """Yield the imported modules that are the user's own Python files, except the running script
+    and modules of the suite.
+    """
     for name, module in [*sys.modules.items()]:
         file = getattr(module, "__file__", None) or ""
         is_of_suite = name.partition(".")[0] == _SUITE

@@ -82,7 +82,8 @@ def as_plugin_split(name: str, loaded: Any, file: str, version: str) -> PluginSp
 def declaration_error(problem: str, expected: str) -> ElmbenchError:
     """Return, not raise, the error for an object that a plug-in file or package declares wrongly.
 
-    `problem`, `expected`: sentences without a full stop, as in `ElmbenchError`.
+    `problem`: what is wrong. `expected`: the right form. Both have no full stop. The next step of
+    the error is to correct the declaration.
     """
     return ElmbenchError(
         problem, expected=expected, next_step="correct it where it is declared"

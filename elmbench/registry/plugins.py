@@ -75,7 +75,9 @@ def plugin_splits() -> dict[str, PluginSplit]:
 
 
 def has_plugin_objects() -> bool:
-    """Return True if a loaded plug-in file declares anything."""
+    """Return True if a plug-in file is loaded, in this process or this context, that declares
+    anything.
+    """
     return bool(_all_declared())
 
 
@@ -144,9 +146,9 @@ def _tasks_of(name: str, loaded: Any, origin: str) -> list[str]:
     if it is neither a classifier nor a regressor. Raises ElmbenchError if the class needs
     arguments.
 
-    `name`, `origin`: of the model, for messages. A class of scikit-learn's kind tells them without
-    an instance. So a class whose `__init__` hangs or fails ends its own cells, and the other models
-    of its file run.
+    `name`, `origin`: of the model, for messages. A class of scikit-learn's kind is not
+    instantiated. So a class whose `__init__` hangs or fails ends its own cells, and the other
+    models of its file run.
     """
     from sklearn.base import (
         BaseEstimator,
@@ -498,7 +500,7 @@ def _factory(estimator: Any) -> Callable[..., Any]:
     """Return a function that clones an estimator and changes parameters that it is called with.
 
     If the estimator has seeds that are None, also in its steps, the function has an argument
-    `random_state` that sets all of them. Its signature names the parameters, other seeds excepted.
+    `random_state` that sets all of them. Its signature names the parameters except for other seeds.
     """
     params = estimator.get_params()
     seeds = [name for name in params if name.rpartition("__")[2] == "random_state"]
