@@ -148,8 +148,9 @@ def first_line(error: BaseException) -> str:
 
 
 def describe_error(error: BaseException) -> str:
-    """Return the type and the message of any exception, such as `ValueError: a message`, also of
-    one whose `__str__` fails.
+    """Return the type and the message of any exception, such as "ValueError: a message".
+
+    The exception's `__str__` may fail.
     """
     return f"{type(error).__name__}: {message_of(error)}"
 

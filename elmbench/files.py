@@ -182,8 +182,9 @@ def cannot_read(path: Path, error: OSError) -> ElmbenchError:
 
 
 def partial_path(path: Path) -> Path:
-    """Return a new path for an unfinished file or folder beside `path`; its name has that of this
-    process, so that `delete_abandoned` can delete it later.
+    """Return a new path for an unfinished file or folder beside `path`; nothing is created.
+
+    Its name has that of this process, so that `delete_abandoned` can delete it later.
     """
     return path.with_name(f".{path.name}.{process_name()}.{secrets.token_hex(4)}.part")
 
@@ -317,15 +318,14 @@ def open_standard_streams() -> None:
 
 
 def process_name() -> str:
-    """Return the name of this machine and the number of this process, such as `host-1234`, for
-    names of files.
-    """
+    """Return the name of this machine and the number of this process, such as "host-1234"."""
     return f"{machine_name()}-{os.getpid()}"
 
 
 def machine_name() -> str:
-    """Return the first 40 characters of the name of this machine; underscores replace other
-    characters than letters and digits.
+    """Return the first 40 characters of the name of this machine, for names of files.
+
+    Underscores replace other characters than letters and digits.
     """
     return (re.sub(r"\W+", "_", platform.node()) or "machine")[:40]
 

@@ -35,7 +35,10 @@ class Unit(NamedTuple):
     is_relative: bool = False
 
     def margin_of(self, published: float) -> float:
-        """Return the margin of a published value, in the unit of the value."""
+        """Return the margin of a published value, in the unit of the value.
+
+        It is a share of the value if the margin is relative.
+        """
         return self.margin * abs(published) if self.is_relative else self.margin
 
 
@@ -132,8 +135,9 @@ def _metric(
 
 
 def _count(name: str, *, row: int, column: int, less_is_better: bool = False) -> Metric:
-    """Return the metric that counts the rows in one cell of the confusion matrix of two classes:
-    true class `row`, predicted class `column`.
+    """Return a metric that counts the rows in one cell of the confusion matrix of two classes.
+
+    The cell has the true class `row` and the predicted class `column`. `name`: of the metric.
     """
     return _metric(
         name,
@@ -288,8 +292,9 @@ def all_metrics() -> dict[str, Metric]:
 
 
 def registered_metric(name: str) -> Metric | None:
-    """Return a metric of the registry or of a plug-in file; None if neither has this name (scorers
-    of scikit-learn are not looked up).
+    """Return a metric of the registry or of a loaded plug-in file, by name.
+
+    It is None if neither has this name; scorers of scikit-learn are not looked up.
     """
     return REGISTRY.get(name) or _plugin_metrics().get(name)
 

@@ -111,8 +111,10 @@ def _metric_values(
 def checked_metric(
     name: str, estimator: Any, X: Any, y: NDArray[Any], labels: list[int] | None
 ) -> float:
-    """Return the metric `name` of a fitted model's predictions for the rows X. Raises ValueError if
-    the predictions are not valid.
+    """Return the metric `name` of a fitted model's predictions for the rows X with targets y.
+
+    `labels`: every label of the data set, in ascending order; None for regression. Raises
+    ValueError if the predictions are not valid.
     """
     return metric_value(
         name, y, check_predictions(y, estimator.predict(X), labels), labels

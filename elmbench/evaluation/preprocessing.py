@@ -71,7 +71,8 @@ def preprocessing(columns: Columns | None, scale: Scale | None) -> Pipeline:
 def pipeline_of(model: Any, columns: Columns | None, scale: Scale | None) -> Pipeline:
     """Return the unfitted pipeline of a model and its preprocessing, for rows of a program or file.
 
-    `columns`: the kinds of the columns; None for sparse rows.
+    `columns`: the kinds of the columns of a data frame, whose values are first read as those kinds;
+    None for sparse rows. `scale`: of the inputs, None for none.
     """
     steps = list(preprocessing(columns, scale).steps)
     if columns is not None:
@@ -126,7 +127,10 @@ class CategoryIndicators(TransformerMixin, BaseEstimator):
     """
 
     def fit(self, X: NDArray[np.object_], y: Any = None) -> Self:
-        """Learn the categories of complete columns of words, of shape (n, number of columns)."""
+        """Learn the categories of complete columns of words, of shape (n, number of columns).
+
+        `y` is ignored.
+        """
         n_categories = [len(set(column)) for column in X.T]
         has_many = max(n_categories, default=0) > MOST_CATEGORIES
         # A limit makes scikit-learn count the rows of each category, which takes most of the time.
@@ -158,7 +162,10 @@ class DateFeatures(TransformerMixin, BaseEstimator):
     """
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
-        """Learn the first dates and the parts of the columns of a data frame of dates."""
+        """Learn the first date of each column of a data frame of dates, and its parts that vary.
+
+        `y` is ignored.
+        """
         self.columns_ = {}
         for name in X:
             dates = _dates_of(X, name)
@@ -187,7 +194,10 @@ class TextFeatures(TransformerMixin, BaseEstimator):
     """
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
-        """Learn the weights and the components of the words of a data frame of texts."""
+        """Learn the weights and the components of the words of a data frame of texts.
+
+        Each column is learnt separately. `y` is ignored.
+        """
         self.pipelines_ = {}
         for name in X:
             pipeline = make_pipeline(
@@ -228,7 +238,10 @@ def _dates_of(X: pd.DataFrame, name: Any) -> NDArray[np.datetime64]:
 
 
 def scaler_of(scale: Scale | TargetScale) -> Any:
-    """Return the unfitted transformer of scikit-learn for a scaling."""
+    """Return the unfitted transformer of scikit-learn for a scaling of inputs or targets.
+
+    `scale.kind`: "standard", "max-abs" or "unit-rows"; any other kind scales to `scale.range`.
+    """
     if scale.kind == "standard":
         return StandardScaler()
     if scale.kind == "max-abs":
@@ -239,7 +252,7 @@ def scaler_of(scale: Scale | TargetScale) -> Any:
 
 
 def take_rows(X: Any, rows: Indices | slice) -> Any:
-    """Return some rows of an array, a CSR matrix or a data frame."""
+    """Return some rows of an array, a CSR matrix or a data frame, by position."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 

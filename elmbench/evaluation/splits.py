@@ -192,8 +192,10 @@ def _starts_of_tests(
 
 
 def order_rows(train: Indices, order: str, name: str, run: int, fold: int) -> Indices:
-    """Return training rows in the order of learning: as they are (`order` "stored"), or in a random
-    order that the other arguments seed ("shuffled").
+    """Return training rows in the order of learning.
+
+    `order`: "stored" returns them as they are, "shuffled" in a random order. The other arguments,
+    the data set, the run and the fold, seed that order.
     """
     return (
         generator("order", name, run, fold).permutation(train)
@@ -390,8 +392,10 @@ def check_splittable(data: Dataset, split: Split) -> None:
 
 
 def count_parts(split: Split) -> int:
-    """Return the number of parts into which the folds of a split divide the rows: one for each
-    fold, and the first training part of rows in an order, which no fold tests.
+    """Return the number of parts into which the folds of a split divide the rows.
+
+    There is one for each fold. Ordered folds have another one: the first training part, which no
+    fold tests.
     """
     return split.folds + 1 if split.kind == "ordered-kfold" else split.folds
 

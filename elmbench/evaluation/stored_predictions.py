@@ -189,7 +189,10 @@ def _are_finite(values: NDArray[Any]) -> bool:
 
 
 def unusable_predictions(problem: str) -> ElmbenchError:
-    """Return the error for predictions that this package has not stored."""
+    """Return the error for predictions that this package has not stored, to be raised.
+
+    `problem`: the rest of the message, such as "a value is not finite".
+    """
     return ElmbenchError(
         f"the store holds predictions that cannot be used: {problem}",
         expected="predictions that elmbench stored",
@@ -211,8 +214,9 @@ class StoredPredictions:
     def check(self) -> None:
         """Raise ElmbenchError if a part cannot be unpacked or holds an impossible value.
 
-        Such values are numbers that are not finite, classes that do not exist, and rows that are
-        named twice. The predictions for the learnt rows are checked too.
+        Such values are targets, predictions and decision values that are not finite, log-odds that
+        are NaN, classes that do not exist, and rows that are named twice. The predictions for the
+        learnt rows are checked too.
         """
         for values in (self.true, self.predicted):
             if not self.n_classes and not _are_finite(values):

@@ -39,13 +39,15 @@ def kernel_round_off(X: Array, gamma: float) -> float:
 
 
 def least_reducible_ridge(L: Array) -> float:
-    """Return a bound of the round-off of a reduction of L'L, which only solves larger ridges well.
+    """Return the ridge up to which a reduction of L'L is lost in round-off.
 
-    No eigenvalue of L L', a matrix without negative entries, exceeds its largest row sum.
+    A reduction only solves larger ridges well. No eigenvalue of L L', a matrix without negative
+    entries, exceeds its largest row sum, of which the result is a multiple.
 
     Parameters
     ----------
     L : ndarray of shape (n, rank)
+        A factor of a kernel matrix, see `kernel_factor`.
 
     Returns
     -------
@@ -135,7 +137,7 @@ def solution_bounds(
 def product_round_off(
     mass: Array, Z: Array, residuals: Array, round_off: float
 ) -> Array:
-    """Return bounds of the round-off of the products k(x)'Z.
+    """Return bounds of the round-off of the outputs k(x)'Z of test rows x.
 
     Entries of k(x) and sums of n terms have errors relative to |k(x)|'|Z|, which dominate if
     coefficients cancel. The errors of a fit are as large, so a directly solved system, with a
@@ -145,16 +147,18 @@ def product_round_off(
     Parameters
     ----------
     mass : ndarray of shape (n_test, 1)
-        As in `solution_bounds`.
+        Sums of |k(x)| over the training rows, or of the terms of k(x) - m with an intercept.
     Z : ndarray of shape (n, p * k)
         Solutions for p ridges side by side.
     residuals : ndarray of shape (p,)
+        Bounds of the residuals of the systems; 0 for one that is solved directly.
     round_off : float
-        Relative error of an entry, see `kernel_round_off`.
+        Relative error of an entry of k(x), see `kernel_round_off`.
 
     Returns
     -------
     bounds : ndarray of shape (n_test, p)
+        A bound for each ridge, over all outputs.
     """
     n = len(Z)
     n_ridges = len(residuals)

@@ -193,24 +193,24 @@ def inverse_seconds(n: int, ridges: int) -> float:
 def fold_solutions(
     K: Array, B: Array, ridges: Array, solvers: Counter[str], norm: float | None = None
 ) -> tuple[Array, Array]:
-    """Return the solutions of (K + r I) Z = B for all ridges and bounds of their errors, for the
-    kernel matrix K of the n training rows of a fold.
+    """Return the solutions of (K + r I) Z = B for all ridges r, and bounds of their errors.
 
-    A Krylov space for each column of B serves all ridges. If its steps for the smallest ridges cost
-    more than the cheaper one of two other methods, these are left to that one: residuals times the
-    inverse of K + s I for one ridge s, factored in single precision; or `ridge_solutions`, which
-    also solves those below `SMALLEST`.
-
-    K is symmetric and positive semi-definite, in Fortran order, and may be overwritten. `norm` is
-    an upper bound of its norm, by default the largest sum of a row of K without negative entries,
-    and the mean of these sums a lower one. B is of shape (n, k); the p ridges are positive and
-    ascend. `solvers` counts the method of each ridge, "krylov", "inverse" or those of
-    `ridge_solutions`, and "krylov given up" once if a space gives up.
+    K is the kernel matrix of the n training rows of a fold: symmetric and positive semi-definite,
+    in Fortran order; it may be overwritten. B is of shape (n, k); the p ridges are positive and
+    ascend. `norm` is an upper bound of the norm of K, by default the largest sum of a row of K
+    without negative entries, and the mean of these sums a lower one. `solvers`, changed in place,
+    counts the method of each ridge, "krylov", "inverse" or those of `ridge_solutions`, and "krylov
+    given up" once if a space gives up.
 
     The solutions are of shape (n, p * k), the k columns of the first ridge first. The errors are of
     shape (p,). The error of a ridge bounds the norms of the residuals of its columns, round-off
     included; it is infinite if a system is not solved, and 0 if it is solved as by `RidgeSystem`,
     with the round-off of a fit.
+
+    A Krylov space for each column of B serves all ridges. If its steps for the smallest ridges cost
+    more than the cheaper one of two other methods, these are left to that one: residuals times the
+    inverse of K + s I for one ridge s, factored in single precision; or `ridge_solutions`, which
+    also solves those below `SMALLEST`.
     """
     n, k = B.shape
     n_ridges = len(ridges)

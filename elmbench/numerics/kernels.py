@@ -27,8 +27,9 @@ BLOCK_BYTES = 8 * 2**20
 
 
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Return the slices that cut `n_rows` rows of `n_columns` floats into blocks of about
-    `BLOCK_BYTES`.
+    """Return the slices that cut `n_rows` rows into blocks of about `BLOCK_BYTES`.
+
+    `n_columns`: the number of floats in a row.
     """
     return gen_batches(n_rows, max(1, BLOCK_BYTES // (8 * max(1, n_columns))))
 

@@ -22,12 +22,11 @@ _FIRST = 32  # number of columns that are allocated first
 
 
 def allowed_residuals(ridges: Array, norm: float, least: float = 0.0) -> Array:
-    """Return the norm of a residual, over that of b, up to which the system of each ridge counts as
-    solved.
+    """Return the residual norms up to which the system of each ridge counts as solved.
 
-    It is the machine precision times the condition, but at least `STOP` and at most `LOOSEST`.
-    `norm` is a lower estimate of the largest eigenvalue of K, and `least` an upper one of the
-    smallest.
+    They are relative to the norm of b, of the shape of `ridges`: the machine precision times the
+    condition, but at least `STOP` and at most `LOOSEST`. `norm` is a lower estimate of the largest
+    eigenvalue of K, and `least` an upper one of the smallest.
     """
     return np.clip(EPS * norm / (ridges + least), STOP, LOOSEST)
 
@@ -97,12 +96,13 @@ class KrylovSpace:
         self._estimated = 0
 
     def solve(self, pays: Callable[["KrylovSpace"], bool], first: int = 0) -> bool:
-        """Take steps until the systems of the ridges from number `first` on are solved, and return
-        True; return False if it gives up.
+        """Take steps until the systems of the ridges are solved; return False if the space gives
+        up.
 
-        It gives up if `pays`, called with this space every `LOOK` steps, returns False, or if
-        round-off makes a system indefinite. The smallest eigenvalue is first computed when the
-        systems would be solved if it were 0; with few rows, it costs as much as a step.
+        `first`: the number of the first ridge that must be solved, from 0; ridges ascend. The space
+        gives up if `pays`, called with it every `LOOK` steps, returns False, or if round-off makes
+        a system indefinite. The smallest eigenvalue is first computed when the systems would be
+        solved if it were 0; with few rows, it costs as much as a step.
         """
         while True:
             lengths = self.lengths[first:]

@@ -302,7 +302,8 @@ def _move_pairs(K: Array, diagonal: Array, a: Array) -> None:
 def squared_radii(blocks: KernelBlocks) -> Array:
     """Return the squared radius of the smallest ball around all rows, for each kernel.
 
-    A radius within round-off is zero. If all radii are zero, each becomes one.
+    They are of shape (number of kernels,). A radius within round-off is zero. If all radii are
+    zero, each becomes one.
     """
     n_kernels, n_rows = blocks.shape
     radii = np.zeros(n_kernels)
@@ -353,11 +354,12 @@ def learn_weights(
 ) -> WeightPath:
     """Run Algorithm 1 of Liu et al. for kernel and output weights, from equal kernel weights.
 
-    The objective, tr(T' (K + ridge I)^-1 T) / 2 for targets `T` of shape (n, k), is that of eq. (6)
-    for the best output weights. It never rises: each half of an iteration minimises eq. (9), over
-    output weights or over kernel weights on `surface`. The iteration ends if no weight changes by
-    more than `tol`, if the relative change of the objective is less than `objective_tol`, or, not
-    converged, after `max_iter` changes of the weights.
+    `blocks`: the base kernels between n rows. `T`: targets, of shape (n, k). The objective, tr(T'
+    (K + ridge I)^-1 T) / 2, is that of eq. (6) for the best output weights. It never rises: each
+    half of an iteration minimises eq. (9), over output weights or over kernel weights on `surface`.
+    The iteration ends if no weight changes by more than `tol`, if the relative change of the
+    objective is less than `objective_tol`, or, not converged, after `max_iter` changes of the
+    weights.
     """
     n = blocks.shape[1]
     memory = np.empty((n, n))

@@ -108,8 +108,9 @@ def uncentred_spectrum(values: Array, n: int, d: int) -> Spectrum:
 
 
 def round_off(scale: float, n: int, d: int) -> float:
-    """Return the round-off of singular values of n samples of d entries; `scale` is the largest
-    before centring.
+    """Return the round-off of singular values of n samples of d entries.
+
+    `scale`: the largest singular value before centring.
     """
     return 10 * max(n, d) * EPS * scale
 

@@ -41,7 +41,7 @@ def confusion_counts(
 
 
 def _ratios(numerators: Array, denominators: Array) -> Array:
-    """Return the ratios, entry by entry; 0 where the denominator is not positive."""
+    """Return the ratios of two arrays, entry by entry; 0 where the denominator is not positive."""
     return np.divide(
         numerators, denominators, out=np.zeros_like(numerators), where=denominators > 0
     )

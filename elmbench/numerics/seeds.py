@@ -24,7 +24,8 @@ def generator(*key: str | int) -> np.random.Generator:
 
 
 def integer_seed(*key: str | int) -> int:
-    """Return a 31-bit seed of a key for the `random_state` of scikit-learn; equal keys give equal
-    seeds.
+    """Return a 31-bit seed of a key for the `random_state` of scikit-learn.
+
+    Equal keys give equal seeds.
     """
     return int(seed_sequence(*key).generate_state(1)[0] >> 1)

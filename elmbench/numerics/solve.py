@@ -142,11 +142,10 @@ class RidgeSystem:
         return self._factor is not None
 
     def is_lost(self, level: float) -> bool:
-        """Return True if directions were left out and the ridge is at most `level` times the
-        largest eigenvalue.
+        """Return True if directions were left out and the ridge is small against A.
 
-        With the machine precision as `level`, the condition of A + ridge I then exceeds its
-        reciprocal.
+        It is small if it is at most `level` times the largest eigenvalue. With the machine
+        precision as `level`, the condition of A + ridge I then exceeds its reciprocal.
         """
         return self._factor is None and self._ridge <= level * float(self._sizes.max())
 

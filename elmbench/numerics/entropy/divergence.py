@@ -13,11 +13,11 @@ BLOCK = 2**14
 
 
 def leading_term(means: ArrayLike, variances: ArrayLike) -> Array:
-    """Return (m+ - m-)^2 / (S+ + S-), which EEMs maximise instead of the divergence.
+    """Return (m+ - m-)^2 / (S+ + S-), a part of the divergence of two Gaussians.
 
-    Means and variances, of shape (..., 2), are those of the negative Gaussian and of the positive
-    one. The result is of shape (...): zero for equal means, infinite for different means without
-    variance.
+    Extreme entropy machines maximise it instead of the divergence. Means m and variances S, of
+    shape (..., 2), are those of the negative Gaussian and of the positive one. The result is of
+    shape (...): zero for equal means, infinite for different means without variance.
     """
     means = np.asarray(means, dtype=np.float64)
     variances = np.asarray(variances, dtype=np.float64)
@@ -78,8 +78,9 @@ def kde_divergence(negative: ArrayLike, positive: ArrayLike) -> float:
     """Return the Cauchy-Schwarz divergence of the kernel density estimates of two sets of points.
 
     Each set is of shape (number of points,). Each estimate has Gaussian kernels with the width of
-    Silverman's rule; see eq. (5) and section 7.4 of Czarnecki and Tabor. The divergence is infinite
-    if all points of one set are equal, and zero if all points of both sets are.
+    Silverman's rule; see eq. (5) and section 7.4 of Czarnecki and Tabor. The divergence is zero if
+    all points of both sets are the same point; otherwise it is infinite if all points of a set are
+    equal.
     """
     f = np.asarray(negative, dtype=np.float64)
     g = np.asarray(positive, dtype=np.float64)

@@ -134,10 +134,10 @@ def node_outputs(X: Rows, weights: Array, biases: Array, activation: str) -> Arr
 
 
 def unit_columns(operators: Array, size: int) -> Array:
-    """Return the first `size` rows of operators beta, with columns scaled to length one, of shape
-    (size, k).
+    """Return the first `size` rows of a matrix, with columns scaled to length one.
 
-    The scale of an operator changes no divergence.
+    `operators`: linear operators beta as columns, of shape (size or more, k). The scale of an
+    operator changes no divergence.
     """
     return operators[:size] / np.linalg.norm(operators[:size], axis=0)
 
