@@ -37,9 +37,7 @@ class ElmbenchError(Exception):
         super().__init__(found)
 
     def __str__(self) -> str:
-        """Return the problem; below it, what was expected and what to do next, as far as they are
-        given.
-        """
+        """Return the problem; below it, what was expected and what to do next, if given."""
         expected = f"\nExpected: {self.expected}" if self.expected else ""
         return (
             self.found
@@ -61,8 +59,9 @@ class ElmbenchError(Exception):
 
 
 class DataUnavailableError(ElmbenchError):
-    """The error for a known data set of which no source can be reached here. Its cells get the
-    status `unavailable`; the run goes on.
+    """The error for a known data set of which no source can be reached here.
+
+    Its cells get the status `unavailable`; the run goes on.
     """
 
 
@@ -89,8 +88,9 @@ def wording(shell: str, python: str) -> str:
 
 
 def option(name: str) -> str:
-    """Return the name of an option as a user writes it: `--time-order` in the shell, `time_order`
-    in a call from Python.
+    """Return the name of an option as a user writes it.
+
+    It is `--time-order` in the shell, and `time_order` in a call from Python.
     """
     return wording(f"--{name}", name.replace("-", "_"))
 

@@ -243,8 +243,9 @@ def _start_time(process: int) -> float:
 
 @cache
 def _own_start_time(process: int) -> float:
-    """Return the start time of this process. `process`: its number, which changes in a fork, so
-    that the cached time is not used there.
+    """Return the start time of this process, from a cache.
+
+    `process`: its number, which changes in a fork, so that the cached time is not used there.
     """
     import psutil
 
@@ -344,15 +345,17 @@ def cache_folder() -> Path:
 
 
 def expand_home(path: str | Path) -> Path:
-    """Return a path with the home folder in place of `~`; as in a shell, `~name` of an unknown user
-    stays.
+    """Return a path with the home folder in place of `~`.
+
+    As in a shell, `~name` of an unknown user stays.
     """
     return Path(os.path.expanduser(path))
 
 
 def real_path(path: str | Path) -> Path:
-    """Return the absolute path without links, the home folder in place of `~`; a link that leads to
-    itself stays.
+    """Return the absolute path without links, the home folder in place of `~`.
+
+    A link that leads to itself stays. The path need not exist.
     """
     # Path.resolve raises an error for such a link in some versions of Python.
     return Path(os.path.realpath(expand_home(path)))

@@ -31,8 +31,9 @@ def attach(
     """
 
     def get(name: str) -> Any:
-        """Return a name of the package, imported from its module; raise AttributeError for any
-        other.
+        """Return a name of the package, imported from its module.
+
+        Raises AttributeError for a name that `modules` lacks.
         """
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")

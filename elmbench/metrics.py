@@ -336,14 +336,18 @@ def unit_of(name: str) -> Unit:
 
 
 def less_is_better(name: str) -> bool:
-    """Return True if a measure is an error or a loss; False for an unknown name."""
+    """Return True if a measure is an error or a loss, by its name.
+
+    The result is False for an unknown name.
+    """
     metric = registered_metric(name)
     return name == PREQUENTIAL or (metric is not None and metric.less_is_better)
 
 
 def counts_rows(name: str) -> bool:
-    """Return True if a measure is a number of rows of a confusion matrix; False for an unknown
-    name.
+    """Return True if a measure is a number of rows of a confusion matrix.
+
+    The result is False for an unknown name.
     """
     metric = registered_metric(name)
     return metric is not None and metric.counts_rows

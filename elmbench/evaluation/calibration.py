@@ -77,8 +77,9 @@ def sigmoids(
 
 @dataclass(frozen=True)
 class CalibratedClassifier:
-    """A fitted classifier with probabilities from its decision values; it predicts the likeliest
-    label.
+    """A fitted classifier with probabilities from its decision values.
+
+    It predicts the likeliest label.
     """
 
     model: Any

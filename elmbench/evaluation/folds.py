@@ -173,8 +173,9 @@ class FoldData:
 
     @property
     def X_train(self) -> Any:
-        """The training rows, in the order in which a sequential model learns them: an ndarray or a
-        CSR matrix of shape (n_train, n_features).
+        """The training rows, in the order in which a sequential model learns them.
+
+        An ndarray or a CSR matrix of shape (n_train, n_features).
         """
         return self._inputs[0]
 
@@ -245,8 +246,9 @@ def _take_rows(data: "Dataset", numbers: Indices) -> "Dataset":
 
 @lru_cache(maxsize=2)
 def _scaled_rows(dataset: DatasetRef, data_dir: str | None, scale: Scale) -> Any:
-    """Return all rows of a data set, with a scaling that is fitted to all of them; the last two are
-    cached.
+    """Return all rows of a data set, with a scaling that is fitted to all of them.
+
+    The last two results are cached, so they must not be changed.
     """
     return preprocessing.prepared_inputs(
         load_rows(dataset, data_dir).X, slice(None), scale
@@ -319,6 +321,7 @@ def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
         data, train, test = _sampled_rows(outer_fold, data_dir)
 
     def prepare() -> tuple[Any, Any]:
+        """Return the inputs of the training and of the test rows, as copies."""
         X = inputs(outer_fold, data_dir)
         return X[train], X[test]  # copies, since a model may change its inputs
 
@@ -394,6 +397,7 @@ def fold_of(
         return fold
 
     def in_units(values: NDArray[Any]) -> NDArray[Any]:
+        """Return scaled targets, of shape (n,), in the units of the data."""
         unscaled: NDArray[Any] = scaler.inverse_transform(values[:, np.newaxis])
         return unscaled[:, 0]
 

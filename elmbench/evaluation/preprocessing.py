@@ -226,8 +226,9 @@ class TextFeatures(TransformerMixin, BaseEstimator):
 
 
 def _rank(singular_values: NDArray[np.float64]) -> int:
-    """Return the number of components that are more than round-off, at least one: scaling would
-    make noise of the others.
+    """Return the number of components that are more than round-off, at least one.
+
+    Scaling would make noise of the others. `singular_values` descend.
     """
     return max(1, int((singular_values > _ROUND_OFF * singular_values[0]).sum()))
 

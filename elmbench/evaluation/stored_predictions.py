@@ -134,8 +134,9 @@ def _log_odds(shares: Array) -> Array:
 
 
 def packed_rows(rows: NDArray[np.intp]) -> str:
-    """Return the numbers of test rows as a text that `StoredPredictions.rows` reads; it holds their
-    differences.
+    """Return the numbers of test rows as a text that `StoredPredictions.rows` reads.
+
+    The text holds their differences, which compress better.
     """
     return _pack(np.diff(rows, prepend=0), "<i4")
 

@@ -73,8 +73,9 @@ def compile_loop(loop: FunctionType, cached: bool) -> Any:
 
 @cache
 def _package_checksum() -> int:
-    """Return a checksum of this package: numba notices changes in a function's own file only, not
-    in those it calls.
+    """Return a checksum of the source code of this package.
+
+    numba notices changes in a function's own file only, not in those it calls.
     """
     return zlib.crc32(
         b"".join(

@@ -10,8 +10,7 @@ from elmbench.numerics.solve import scaled_rows
 
 
 def solves_in_features(kernel: Kernel, X: Rows) -> bool:
-    """Return True if a model with this kernel and these training rows is solved by a
-    `FeatureSystem`.
+    """Return True if a `FeatureSystem` solves a model with this kernel and these training rows.
 
     The kernel must be linear, with fewer features than rows.
     """

@@ -96,8 +96,7 @@ class KrylovSpace:
         self._estimated = 0
 
     def solve(self, pays: Callable[["KrylovSpace"], bool], first: int = 0) -> bool:
-        """Take steps until the systems of the ridges are solved; return False if the space gives
-        up.
+        """Take steps until the systems of the ridges are solved; return False if it gives up.
 
         `first`: the number of the first ridge that must be solved, from 0; ridges ascend. The space
         gives up if `pays`, called with it every `LOOK` steps, returns False, or if round-off makes
@@ -490,7 +489,8 @@ def steps_left(logs: list[float]) -> float:
 
 
 def length_of(v: Array) -> float:
-    """Return the norm of a vector; numpy's own function takes several times as long for few
-    rows.
+    """Return the norm of a vector.
+
+    numpy's own function takes several times as long for few rows.
     """
     return math.sqrt(v @ v)

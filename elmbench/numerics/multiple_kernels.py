@@ -195,8 +195,9 @@ class WeightSurface:
     radii: Array
 
     def start(self) -> Array:
-        """Return the point of equal weights, of shape (m,); zero for kernels with the radius
-        zero.
+        """Return the point of equal weights on the surface, of shape (m,).
+
+        The weight of a kernel with the radius zero is zero.
         """
         return self._scale_to_norm(np.where(self.radii > 0.0, 1.0, 0.0))
 

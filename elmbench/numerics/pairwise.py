@@ -168,8 +168,9 @@ class Kernel:
 
     @property
     def geometry(self) -> str:
-        """The name in `GEOMETRIES` of the kernel's argument, a distance or a product; empty for
-        other kernels.
+        """The name in `GEOMETRIES` of the distance or product that the kernel is a function of.
+
+        It is empty for other kernels.
         """
         return _GEOMETRY_OF.get(self.name, "") if isinstance(self.name, str) else ""
 

@@ -48,8 +48,9 @@ def _ratios(numerators: Array, denominators: Array) -> Array:
 
 
 def _correct_counts(counts: Array) -> Array:
-    """Return the number of correct predictions of each class, of shape (..., k), from confusion
-    counts.
+    """Return the number of correct predictions of each class, of shape (..., k).
+
+    `counts`: confusion counts, of shape (..., k, k).
     """
     return np.asarray(np.diagonal(counts, axis1=-2, axis2=-1))
 
@@ -58,15 +59,17 @@ def _correct_counts(counts: Array) -> Array:
 
 
 def accuracy(counts: Array) -> Array:
-    """Return the share of correct predictions, of shape (...), from confusion counts of shape (...,
-    k, k).
+    """Return the share of correct predictions, of shape (...).
+
+    `counts`: confusion counts, of shape (..., k, k).
     """
     return np.asarray(_correct_counts(counts).sum(axis=-1) / counts.sum(axis=(-2, -1)))
 
 
 def error_rate(counts: Array) -> Array:
-    """Return the share of wrong predictions, of shape (...), from confusion counts of shape (...,
-    k, k).
+    """Return the share of wrong predictions, of shape (...).
+
+    `counts`: confusion counts, of shape (..., k, k).
     """
     n_rows = counts.sum(axis=(-2, -1))
     return np.asarray((n_rows - _correct_counts(counts).sum(axis=-1)) / n_rows)
@@ -155,8 +158,9 @@ def macro_mean(by_class: Callable[[Array], Array]) -> Callable[[Array], Array]:
 
 
 def geometric_mean(counts: Array) -> Array:
-    """Return the geometric mean of the recalls of all classes, of shape (...), from confusion
-    counts.
+    """Return the geometric mean of the recalls of all classes, of shape (...).
+
+    `counts`: confusion counts, of shape (..., k, k). A class without rows has the recall 0.
     """
     return np.asarray(recalls(counts).prod(axis=-1) ** (1 / counts.shape[-1]))
 
@@ -188,8 +192,9 @@ def cell_count(true: int, predicted: int) -> Callable[[Array], Array]:
 
 
 def mean_squared_error(y: Array, predicted: Array) -> Array:
-    """Return the mean squared error, of shape (...), for `y` of shape (n,) and predictions of shape
-    (..., n).
+    """Return the mean squared error, of shape (...).
+
+    `y` is of shape (n,), the predictions of shape (..., n).
     """
     with np.errstate(over="ignore"):
         return np.asarray(((y - predicted) ** 2).mean(axis=-1))
@@ -214,8 +219,9 @@ def normalised_error(y: Array, predicted: Array) -> Array:
 
 
 def mean_absolute_error(y: Array, predicted: Array) -> Array:
-    """Return the mean absolute error, of shape (...), for `y` of shape (n,) and predictions of
-    shape (..., n).
+    """Return the mean absolute error, of shape (...).
+
+    `y` is of shape (n,), the predictions of shape (..., n).
     """
     return np.asarray(np.abs(y - predicted).mean(axis=-1))
 

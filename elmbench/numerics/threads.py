@@ -26,8 +26,9 @@ def _controller(n_modules: int) -> ThreadpoolController:
 
 
 def libraries() -> ThreadpoolController:
-    """Return the controller of the thread pools of the loaded libraries, which is renewed after
-    imports.
+    """Return the controller of the thread pools of the loaded libraries.
+
+    It is cached, but renewed after further imports.
     """
     return _controller(len(sys.modules))
 

@@ -304,8 +304,11 @@ def log_odds(
 def crossing_points(
     means: tuple[float, float], variances: tuple[float, float], log_weight: float = 0.0
 ) -> Array:
-    """Return the points where `log_odds` is zero, in ascending order: the thresholds of the
-    decision.
+    """Return the thresholds of the decision: the points where `log_odds` is zero, ascending.
+
+    The mean and the variance of the negative Gaussian come first; `log_weight` is that of
+    `log_odds`. There is one point if the variances are equal up to round-off, and none if one class
+    is likelier everywhere; otherwise there are two.
 
     Let D = S- - S+ and c = ln(S-/S+) + 2 `log_weight`, and let the means differ by g. The points
     are the zeros s = t - m- of
@@ -313,9 +316,8 @@ def crossing_points(
         D s^2 - 2 g S- s + g^2 S- - S- S+ c.
 
     The zero between the classes is computed from the product of the two, so nothing cancels as D
-    goes to zero. There is one point if the variances are equal up to round-off, and none if one
-    class is likelier everywhere; otherwise there are two. (Czarnecki and Tabor, section 3, whose
-    formula of t+ and t- has 2 S+ for 2 S- in one.)
+    goes to zero. (Czarnecki and Tabor, section 3, whose formula of t+ and t- has 2 S+ for 2 S- in
+    one.)
     """
     m_negative, m_positive = means
     S_negative, S_positive = variances

@@ -568,8 +568,9 @@ class BudgetedState:
             self.size = counters.size
 
     def solution(self, ridge: float) -> Array:
-        """Return the weights of the support vectors, of shape (size, n_outputs), for the lambda
-        `ridge`.
+        """Return the weights of the support vectors, of shape (size, n_outputs).
+
+        `ridge`: the lambda with which the rows were learnt.
         """
         return self.support.weights[:, : self.size].T / (ridge * max(1, self.step))
 
