@@ -63,7 +63,10 @@ class ModelOrder:
 
     @property
     def ties(self) -> list[list[str]]:
-        """The groups of two or more models that have the same mean of the metric that ranks."""
+        """The groups of two or more models with the same finite mean of the metric that ranks.
+
+        The best group comes first; the models of a group are in their order.
+        """
         groups: dict[float, list[str]] = {}
         for model in self.models:
             mean = self.key(model)[0]

@@ -62,6 +62,7 @@ def preprocessing(columns: Columns | None, scale: Scale | None) -> Pipeline:
         The kinds of the columns of a data frame; None for complete rows of numbers, which are only
         scaled.
     scale : Scale or None
+        The scaling of the inputs; None for none.
     """
     steps = [] if columns is None else [("inputs", encoder(columns))]
     scaler = "passthrough" if scale is None else scaler_of(scale)

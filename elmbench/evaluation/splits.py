@@ -413,8 +413,9 @@ def check_counts(
 
     `name`: of the data set. `n`: the number of rows. `class_sizes`: the number of rows of each
     class; of stratified folds, only the largest class must have a row for each fold, of a
-    stratified holdout, each class must have two. `n_times`: the number of different times; None if
-    each row has its own.
+    stratified holdout, each class must have two. `n_groups`: the number of groups, 0 if there are
+    none. `n_times`: the number of different times; None if each row has its own. Other kinds of
+    split, such as bootstraps, are not checked.
     """
     kind = split.kind
     next_step = "lower the number of folds"

@@ -174,7 +174,7 @@ def _square(matrix: Array, times: int) -> None:
 def _transform_distances(
     X: Array, Y: Array | None, out: Array | None, transform: Callable[[Array], Array]
 ) -> Array:
-    """Return a function of the squared distances between the n rows of `X` and the m rows of `Y`.
+    """Return transformed squared distances between the n rows of `X` and the m rows of `Y`.
 
     `transform`: replaces a block of squared distances by its values, in place. The result, of shape
     (n, m), is written to `out`, if given. Without `Y`, which then is `X` itself, each pair is

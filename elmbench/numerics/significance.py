@@ -253,8 +253,8 @@ def wilcoxon_p(
 ) -> float:
     """Return the exact p-value of Wilcoxon's signed-rank test of differences around zero.
 
-    `alternative`: "greater" is small if the differences are mostly positive, "less" if they are
-    mostly negative, and "two-sided" in both cases.
+    `alternative`: "greater" for a p-value that is small if the differences are mostly positive,
+    "less" if they are mostly negative, and "two-sided" for one that is small in both cases.
 
     Zeros count half on both sides, as Demsar (2006) advises; all signs of the other differences are
     equally likely. `scipy.stats.wilcoxon` gives the same p-values without ties. With ties, which

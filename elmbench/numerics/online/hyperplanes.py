@@ -184,13 +184,15 @@ def absorb_hyperplanes(
     settings: HyperplaneSettings,
     planes: Hyperplanes,
 ) -> tuple[HyperplaneCounters, int]:
-    """Learn the rows from `counters.position` on, in their order.
+    """Learn the rows from `counters.position` on, in their order; change `planes` in place.
 
-    Only a row that violates its margin changes weights: it is added to a weight of its class, or
-    becomes a new one, see `HyperplaneRows.assigned`, and is subtracted from the weight of the other
-    classes with the largest output. `planes` are changed in place. After t steps the weights are
-    the columns divided by ridge t, so shrinking all weights by 1 - 1/t does not change the columns.
-    With one weight for each class, `limit` 1, this is Pegasos with the loss of Crammer and Singer.
+    Only a row that violates its margin changes weights. It is added to the weight of its class that
+    `batch.assigned` names, if there is one. Otherwise it is added to the weight of its class with
+    the largest output, or becomes a new weight if that output is not positive and the class has
+    fewer than `limit`. It is subtracted from the weight of the other classes with the largest
+    output. After t steps the weights are the columns divided by ridge t, so shrinking all weights
+    by 1 - 1/t does not change the columns. With one weight for each class, `limit` 1, this is
+    Pegasos with the loss of Crammer and Singer.
 
     Returns
     -------

@@ -362,6 +362,7 @@ def absorb(
     n_learnt : int
         Number of samples that were learnt.
     counters : InverseCounters
+        Their new values, for the next call.
     status : int
         `DONE`, or `DRIFT` if the inverse must be computed from scratch before the next sample.
     """
@@ -508,9 +509,9 @@ def update_fit(values: Array, m: int, a: Array, h: Array, fitted: Array) -> floa
 def append_atom(m: int, distance: float, w: Array, arrays: DependencyArrays) -> None:
     """Append a row and a column to the factor of K and to P, in place, for a row that joins.
 
-    `m`: the number of dictionary rows before. `w`: L^-1 k for the new row. `distance`: its squared
-    distance from the span of the `m` rows, which must be positive. The caller stores the row
-    itself.
+    P is `arrays.covariance`. `m`: the number of dictionary rows before. `w`: L^-1 k for the new
+    row. `distance`: its squared distance from the span of the `m` rows, which must be positive. The
+    caller stores the row itself.
     """
     # Engel et al., eqs. of the second case of Table 1: K grows by a row and a column, P by a 1.
     factor = arrays.factor
