@@ -73,15 +73,16 @@ def missing_columns(table: Table) -> list[str]:
     if sp.issparse(table.X):
         _, columns = _missing_values(table)
     else:
-        has_missing = [_has_missing(table, name) for name in table.names]
+        has_missing = [_has_missing_values(table, name) for name in table.names]
         columns = np.flatnonzero(has_missing)
     distinct = np.unique(columns)
     return [table.names[column] for column in distinct]
 
 
-def _has_missing(table: Table, name: str) -> bool:
-    """Return True if a column of dense rows has a missing value; False for columns of text, in
-    which a missing text counts as an empty one.
+def _has_missing_values(table: Table, name: str) -> bool:
+    """Return True if the column `name` of a table with dense rows has a missing value.
+
+    A column of text has none, because a missing text counts as an empty one.
     """
     if name in table.text:
         return False

@@ -62,7 +62,7 @@ class EpsilonSVR(_StopRecorder, SVR):
 
     # LIBSVM never ends with the infinite C that scikit-learn accepts.
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **NumberInterval.in_place_of(SVR._parameter_constraints),
+        **NumberInterval.replace_intervals(SVR._parameter_constraints),
         "C": [POSITIVE],
     }
 
@@ -118,7 +118,7 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **NumberInterval.in_place_of(SVC._parameter_constraints),
+        **NumberInterval.replace_intervals(SVC._parameter_constraints),
         "C": [POSITIVE],
     }
 

@@ -50,11 +50,11 @@ def add_experiments(
     *,
     alone: bool = False,
 ) -> None:
-    """Add tables of a user to `load_catalogue`; a table replaces an earlier one of the user with
-    the same id.
+    """Add tables of a user to those of `load_catalogue`.
 
-    `blocked`: the errors of tables that lack a plug-in, by id. `alone`: hide the tables of the
-    suite. Raises ElmbenchError if two tables have the same name.
+    A table replaces an earlier one of the user with the same id. `blocked`: the errors of tables
+    that lack a plug-in, by id; `find_experiment` raises them. `alone`: hide the tables of the
+    suite, from now on. Raises ElmbenchError, and adds nothing, if two tables share an id or alias.
     """
     later = _added.files | {file.id: file for file in files}
     suite = (
@@ -70,13 +70,14 @@ def add_experiments(
 
 
 def blocked_tables() -> Mapping[str, ElmbenchError]:
-    """Return the errors of the added tables that lack a plug-in, by id."""
+    """Return the errors of the added tables that lack a plug-in, by the id of the table."""
     return _added.blocked
 
 
 def refuse_blocked_tables(paper: str | None = None) -> None:
-    """Raise the error of the first added table that lacks a plug-in, if there is one. `paper`:
-    consider only tables of this paper.
+    """Raise the error of the first added table that lacks a plug-in, if there is one.
+
+    `paper`: the key of a paper, to consider only its tables; None for all tables.
     """
     for id, error in _added.blocked.items():
         if paper in (None, id.partition("/")[0]):
@@ -84,16 +85,18 @@ def refuse_blocked_tables(paper: str | None = None) -> None:
 
 
 def is_project() -> bool:
-    """Return True if the tables of a project hide those of the suite."""
+    """Return True if a project has added tables that hide those of the suite."""
     return _added.alone
 
 
 @cache
 def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
-    """Return every experiment by its id: the suite's and the added ones, or the experiments below
-    `root`.
+    """Return every experiment by its id: the suite's and those that a user has added.
 
-    The suite's own tables are not checked, because the check takes as long as everything else.
+    If the tables of a project hide those of the suite, return only the added ones. The suite's own
+    tables are not checked, because the check takes as long as everything else. `root`: a folder
+    with `experiments/`, to return and check only the experiments there. The returned dict may be
+    cached; do not change it.
     """
     if root is None and _added.alone:
         return dict(_added.files)
@@ -105,8 +108,10 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
 
 
 def read_papers(root: Path) -> dict[str, ExperimentFile]:
-    """Return the experiments below a folder by id. Ids, aliases and the names of files are checked;
-    the content of tables is not.
+    """Return the experiments of a folder's `experiments/*/` by id; `root` is the folder above
+    these.
+
+    Ids, aliases and the names of files are checked (ElmbenchError); the content of tables is not.
     """
     folder = root / "experiments"
     files: dict[str, ExperimentFile] = {}
@@ -123,7 +128,8 @@ def check_tables(
 ) -> None:
     """Raise ElmbenchError for the first fault of some tables, under all choices of their readings.
 
-    `with_papers`: also check what the files of their papers say of all tables.
+    `with_papers`: also check the margins and the proposed models in the file of each paper, against
+    all tables of the paper.
     """
     # Tables without a base come first, so that an error in a base names its file.
     in_order = sorted(files, key=lambda file: "based-on" in _read_file(file.path))
@@ -143,8 +149,10 @@ def check_tables(
 def _check_judgement(
     paper: Paper, tables: Sequence[ExperimentFile], path: Path
 ) -> None:
-    """Raise ElmbenchError if a paper has a margin of an unknown metric, or proposes a model that no
-    table has.
+    """Raise ElmbenchError if the margins or the proposed models of a paper are not valid.
+
+    A margin is for a metric with verdicts, and is not too wide; a proposed model is that of a
+    column. `tables`: all tables of the paper. `path`: its `paper.yaml`, for messages.
     """
     for metric in paper.margins:
         if metric not in JUDGED and not is_metric(metric):
@@ -161,8 +169,9 @@ def _check_judgement(
 
 
 def _check_margin(paper: Paper, metric: str, path: Path) -> None:
-    """Raise ElmbenchError if the margin of a metric is more than `WIDEST_MARGIN` times the standard
-    one.
+    """Raise ElmbenchError if a margin is more than `WIDEST_MARGIN` times the standard one.
+
+    `metric`: a metric that the paper gives a margin. `path`: its `paper.yaml`, for the message.
     """
     margin = paper.margins[metric]
     widest = WIDEST_MARGIN * unit_of(metric).margin
@@ -174,7 +183,11 @@ def _check_margin(paper: Paper, metric: str, path: Path) -> None:
 
 
 def _check_folder(folder: Path) -> None:
-    """Raise ElmbenchError if a folder holds files `.yml`, or tables without a `paper.yaml`."""
+    """Raise ElmbenchError if `folder`, that of all papers, has `.yml` files or tables without a
+    paper.
+
+    A table belongs to a paper if a `paper.yaml` is beside it.
+    """
     for path in folder.glob("*/*.yml"):
         raise invalid(
             f"{path} is not read", f"the ending .yaml: {path.with_suffix('.yaml').name}"
@@ -205,8 +218,10 @@ def check_table(file: ExperimentFile) -> None:
 
 
 def _check_csv_files(file: ExperimentFile) -> None:
-    """Raise ElmbenchError if a CSV file of published values, or of splits, that a table names does
-    not exist.
+    """Raise ElmbenchError if a CSV file that a table names does not exist.
+
+    These are the files of published values and of given splits. The name of an OpenML task in place
+    of a file of splits is not checked.
     """
     published = file.spec.published
     protocol = file.spec.protocol
@@ -232,8 +247,10 @@ def _check_csv_file(name: str, content: str, file: ExperimentFile) -> None:
 
 
 def _check_expected_metrics(file: ExperimentFile) -> None:
-    """Raise ElmbenchError if a verdict is expected on a metric that is not published
-    for the table.
+    """Raise ElmbenchError if a verdict is expected on a metric that is not published for the table.
+
+    An expectation on a metric of the whole table leaves out the value of a hyperparameter: it may
+    name `gmean` if `gmean@h=50` is published.
     """
     for expectation in file.spec.expect:
         columns = [value.metric for value in file.published.values]
@@ -249,8 +266,10 @@ def _check_expected_metrics(file: ExperimentFile) -> None:
 
 
 def _check_changes(name: str, file: ExperimentFile, paper_path: Path) -> None:
-    """Raise ElmbenchError if the reading `name` changes models, grids or data sets that no table of
-    the paper has.
+    """Raise ElmbenchError if a reading changes something that no table of its paper has.
+
+    These are models, grids and data sets. `name`: the reading. `file`: a table that lists it.
+    `paper_path`: the file that defines it, for the message.
     """
     allowed: dict[str, set[str]] = {}
     for key, section in CHANGED_BY_NAME.items():
@@ -267,8 +286,10 @@ def _check_changes(name: str, file: ExperimentFile, paper_path: Path) -> None:
 
 
 def _read_paper(path: Path) -> dict[str, ExperimentFile]:
-    """Return the tables of the paper with this `paper.yaml`, by id. Raises ElmbenchError if the key
-    or an id does not match the name of the folder or file.
+    """Return the tables of the paper with this `paper.yaml`, by id, in the order of their numbers.
+
+    Each table has the list of all tables of the paper. Raises ElmbenchError if the key or an id
+    does not match the name of the folder or file.
     """
     paper = parse_spec(Paper, read_yaml(path), path)
     if paper.key != path.parent.name:
@@ -305,15 +326,16 @@ def read_own_table(
     defaults = {"id": f"own/{name}", "label": name, "title": name}
     content = defaults | _merge_base(path)
     folder, _, _ = str(content["id"]).partition("/")
-    paper = Paper.none(folder)
+    paper = Paper.unpublished(folder)
     return ExperimentFile(path, content, paper, datasets=datasets)
 
 
 def _merge_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
-    """Return a file's content, completed by the content of the file that it is `based-on`.
+    """Return the content of a file, not validated, completed by that of the file it is `based-on`.
 
     Keys in `without` and those of `_OF_ONE_TABLE` are not taken over. A model that is null is
-    removed. `ancestors`: the files that are based on this one; a circle raises ElmbenchError.
+    removed. `ancestors`: the files that are based on this one. Raises ElmbenchError for a circle,
+    an unknown base, or a key in `without` that the base lacks.
     """
     content = _read_file(path)
     if not isinstance(content, dict):
@@ -363,7 +385,9 @@ def _merge_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
 
 @cache
 def _read_file(path: Path) -> Any:
-    """Return the content of a YAML file, cached for all tables that are based on it."""
+    """Return the content of a YAML file, cached for all tables that are based on it; do not change
+    it.
+    """
     return read_yaml(path)
 
 
@@ -389,8 +413,10 @@ def tables_by_paper() -> dict[str, list[ExperimentFile]]:
 
 
 def find_experiment(name: str) -> ExperimentFile:
-    """Return an experiment by its id or alias. Raises ElmbenchError for another name, or the error
-    of a table that lacks a plug-in.
+    """Return an experiment by its id or alias.
+
+    Raises ElmbenchError for an unknown name and for the key of a paper, and the error of a table
+    that lacks a plug-in for the id of such a table.
     """
     files = load_catalogue()
     for file in files.values():

@@ -145,7 +145,9 @@ class Expectation(Spec):
         return f"the verdict on {self.metric}"
 
     def is_of_table(self, metric: str) -> bool:
-        """Return True if the expectation is about a metric of the whole table."""
+        """Return True if the expectation is about this metric of the whole table, not about one
+        value.
+        """
         return self.metric == metric and not self.model
 
     @model_validator(mode="after")

@@ -8,14 +8,18 @@ _DIGEST = re.compile(rf"-[0-9a-f]{{{_DIGITS}}}$")
 
 
 def comparison_id(name: str, digest: str) -> str:
-    """Return the id `own/NAME-DIGEST` of a comparison, with the first eight digits of the digest of
-    its data.
+    """Return the id `own/NAME-DIGEST` of a comparison.
+
+    `digest`: the hexadecimal digest of its data, of which the id has the first eight digits.
     """
     return f"own/{name}-{digest[:_DIGITS]}"
 
 
 def name_in_id(id: str) -> str:
-    """Return the id of a comparison without its digest, such as `own/wine`."""
+    """Return the id of a comparison without its digest, such as `own/wine` for `own/wine-0123abcd`.
+
+    An id without a digest is returned as it is.
+    """
     return _DIGEST.sub("", id)
 
 

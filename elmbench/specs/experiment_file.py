@@ -54,11 +54,15 @@ class ExperimentFile:
 
     @property
     def id(self) -> str:
+        """The id of the table, such as `eem/table2`."""
         return str(self.content["id"])
 
     def find_dataset(self, name: str) -> DatasetSpec:
-        """Return the data set of a name or alias: the user's that came with the table, or else one
-        of `load_dataset_specs`. A table of the suite has the suite's data sets.
+        """Return the data set of a name or alias; raise ElmbenchError if there is none.
+
+        The user's data sets that came with the table are looked up first, then those of
+        `load_dataset_specs`. For a table of the suite, the suite's data sets precede a user's added
+        ones.
         """
         for spec in self.datasets:
             if name in (spec.name, *spec.aliases):
@@ -74,8 +78,9 @@ class ExperimentFile:
 
     @property
     def all_columns(self) -> set[str]:
-        """The names of the columns of all tables of the paper. The suite never measures a model
-        that the paper prints under another name.
+        """The names of the columns of all tables of the paper; empty for a user's own table.
+
+        A model that the paper prints under another name is one that the suite never measures.
         """
         return {
             column
@@ -85,7 +90,7 @@ class ExperimentFile:
 
     @cached_property
     def published(self) -> PublishedTable:
-        """What the paper prints for this table, read once, on first use."""
+        """The paper's values for this table, read once, on first use; empty if it prints none."""
         return read_published_table(self.spec.published, self.path.parent)
 
     @property
@@ -99,7 +104,9 @@ class ExperimentFile:
 
     @property
     def choices(self) -> list[dict[str, str]]:
-        """A dict {reading: value} for each value of each reading, apart from the default values."""
+        """A dict {reading: value} with one entry for each value that is not a default of its
+        reading.
+        """
         return [
             {name: value}
             for name in self.spec.readings
@@ -107,8 +114,11 @@ class ExperimentFile:
         ]
 
     def apply_readings(self, readings: Mapping[str, str]) -> Experiment:
-        """Return the table changed by these values of readings, by id of the reading; the same
-        table if they change nothing.
+        """Return the table changed by values of readings; the same object if they change nothing.
+
+        `readings`: the name of the chosen value by the id of the reading, both as `paper.yaml`
+        defines them (else KeyError). Other readings have their defaults. Raises ElmbenchError if
+        the changed table is not valid.
         """
         changes = {
             name: self.paper.readings[name].values[value].set
@@ -129,7 +139,8 @@ def overlay(
     are.
 
     `add`: also add models, grids and data sets that `content` does not have. Without it, changes to
-    these are ignored, so that one reading fits every table of a paper.
+    these are ignored, so that one reading fits every table of a paper. An empty mapping in `change`
+    replaces the whole entry if `add` is true, and is ignored otherwise.
     """
     if not add:
         change = dict(change)

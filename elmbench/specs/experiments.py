@@ -36,7 +36,10 @@ LimitText = Annotated[str, AfterValidator(_check_limit)]
 def _check_names(
     statement: str, names: Iterable[str], allowed: Collection[str]
 ) -> None:
-    """Raise ValueError if a name is not allowed; the message begins with `statement`."""
+    """Raise ValueError for the first of `names` that is not `allowed`.
+
+    `statement`: the beginning of the message, which the name follows, such as `profiles names`.
+    """
     for name in names:
         if name not in allowed:
             raise ValueError(
@@ -115,6 +118,7 @@ class Experiment(Spec):
 
     @property
     def paper(self) -> str:
+        """The key of the paper, which is the first part of the id."""
         return self.id.split("/")[0]
 
     def with_grids(self) -> Experiment:

@@ -65,8 +65,10 @@ class SpecPart(BaseModel):
 
 @cache
 def _keys_of(model: type[BaseModel]) -> dict[str, None]:
-    """Return the keys of a part of a spec, as in files, in alphabetical order; the
-    values are None.
+    """Return the keys of a part of a spec, as in files, in alphabetical order.
+
+    It is a dict whose values are None, because the order of a dict is fixed and its look-up is
+    fast.
     """
     return dict.fromkeys(
         sorted(field.alias or name for name, field in model.model_fields.items())
@@ -74,14 +76,19 @@ def _keys_of(model: type[BaseModel]) -> dict[str, None]:
 
 
 def invalid(problem: str, expected: str) -> ElmbenchError:
-    """Build the error for an invalid spec, whose next step is to correct it."""
+    """Return, but do not raise, the error for an invalid spec, whose next step is to correct it.
+
+    `problem`: the fault with its file and value. `expected`: the allowed content.
+    """
     return ElmbenchError(problem, expected=expected, next_step=_NEXT_STEP)
 
 
 @cache
 def spec_root() -> Path:
-    """Return the folder of the suite's `datasets.yaml` and `experiments/`: `elmbench/share` in a
-    wheel, the top of a checkout.
+    """Return the folder of the suite's `datasets.yaml` and `experiments/`.
+
+    It is `elmbench/share` in a wheel, and the top of a checkout. Raises ElmbenchError if neither
+    has the file.
     """
     package = Path(__file__).resolve().parent.parent
     for root in (package / "share", package.parent):
@@ -111,8 +118,9 @@ class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Safe
     def descend_resolver(
         self, current_node: yaml.Node | None, current_index: Any
     ) -> None:
-        """Enter a node, one level deeper; raise an error if there are too many levels. This comes
-        before the parser of C calls itself for its children.
+        """Enter a node, one level deeper; raise ConstructorError if there are too many levels.
+
+        PyYAML calls this before the parser of C calls itself for the children of the node.
         """
         self._level += 1
         if self._level > MOST_LEVELS:
@@ -128,15 +136,19 @@ class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Safe
         super().ascend_resolver()
 
     def construct_document(self, node: yaml.Node) -> Any:
-        """Return the content of a file; raise an error if its aliases stand for too many values."""
+        """Return the content of a file; raise ConstructorError if its aliases stand for too many
+        values.
+        """
         _count_values(node, {})
         return super().construct_document(node)
 
     def construct_mapping(
         self, node: yaml.MappingNode, deep: bool = False
     ) -> dict[Any, Any]:
-        """Return a mapping; raise an error for a duplicate key, or a key that is a list
-        or mapping.
+        """Return a mapping as a dict; raise ConstructorError for a duplicate key.
+
+        A key that is a list or mapping is an error too. Keys that `<<` merges may be replaced by
+        others. `deep`: construct the values completely at once, as PyYAML defines it.
         """
         mapping: dict[Any, Any] = {}
         is_merged = False
@@ -154,8 +166,9 @@ class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Safe
         return super().construct_mapping(node, deep) if is_merged else mapping
 
     def construct_decimal(self, node: yaml.ScalarNode) -> int:
-        """Return a decimal integer; raise an error for 010 and 1:30, which YAML 1.1 reads as 8 and
-        90.
+        """Return a decimal integer; raise ConstructorError for 010 and 1:30.
+
+        YAML 1.1 reads these as 8 and 90. Numbers with more digits than Python reads are errors too.
         """
         if not re.fullmatch(r"[-+]?(0|[1-9][\d_]*)", node.value):
             problem = (
@@ -170,11 +183,11 @@ class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Safe
 
 
 def _count_values(node: yaml.Node, counts: dict[yaml.Node, int]) -> int:
-    """Return the number of values of a node and those below it, with the values of an anchor
-    counted at each alias. Raises an error if they are too many, or a node contains itself.
+    """Return the number of values of a node and those below it.
 
-    `counts`: of the nodes that have been counted; 0 for those that are being counted. It is
-    updated.
+    The values of an anchor are counted at each alias. `counts`: the numbers of the nodes that have
+    been counted, 0 for those that are being counted; it is updated. Raises ConstructorError if
+    there are more than `MOST_VALUES`, or a node contains itself.
     """
     if isinstance(node, yaml.ScalarNode):
         return 1
@@ -204,8 +217,10 @@ SpecLoader.add_implicit_resolver(
 
 
 def read_yaml(path: Path) -> Any:
-    """Return the content of a YAML file. Raises ElmbenchError, with the line and column, if it is
-    not valid or has a key twice.
+    """Return the content of a YAML file in the types of Python; None for an empty file.
+
+    Raises ElmbenchError, with the line and column, if it cannot be read, is not valid, or has a key
+    twice.
     """
     text = read_text(path, expected="a text file in UTF-8", next_step=_NEXT_STEP)
     try:
@@ -224,8 +239,10 @@ def read_yaml(path: Path) -> Any:
 
 
 def raw_names(content: Mapping[str, Any], key: str) -> list[str]:
-    """Return the names in the list, or the keys of the mapping, under `key` of content that is not
-    validated yet; empty if it is neither.
+    """Return the names under a key of content that is not validated yet, as texts.
+
+    They are the items of a list or the keys of a mapping; for any other value, or without the key,
+    the result is empty.
     """
     names = content.get(key)
     return (
@@ -236,10 +253,10 @@ def raw_names(content: Mapping[str, Any], key: str) -> list[str]:
 def parse_spec(
     model: type[SpecModel], content: Any, source: Path | str, prefix: str = ""
 ) -> SpecModel:
-    """Return `content` as `model`. Raises ElmbenchError that names the file (`source`), and each
-    invalid key with the allowed values.
+    """Return `content`, as YAML reads it, validated as an object of the class `model`.
 
-    `prefix`: precedes the keys in messages.
+    `source`: the file, which messages name. `prefix`: precedes the keys in messages. Raises
+    ElmbenchError that names the file and up to 20 invalid keys, each with the allowed values.
     """
     try:
         return model.model_validate(content)

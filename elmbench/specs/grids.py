@@ -82,7 +82,10 @@ class ValueRange(Spec):
 
     @property
     def _forms(self) -> list[str]:
-        """The forms whose keys are given; more than one is an error."""
+        """The forms of which a key is given: "range", "powers-of-2", "powers-of-10" or "values".
+
+        A valid entry has exactly one.
+        """
         given = {
             "range": self.start is not None or self.stop is not None,
             "powers-of-2": self.powers_of_2 is not None,
@@ -92,7 +95,9 @@ class ValueRange(Spec):
         return [form for form, is_given in given.items() if is_given]
 
     def _check_list(self, values: Iterable[GridValue]) -> None:
-        """Raise ValueError if a list has a step, or a number that is written as text."""
+        """Raise ValueError if the form {values} also has a step, or a value is a number written as
+        text.
+        """
         if self.step is not None:
             raise ValueError("a list of values takes no step")
         for value in values:
@@ -102,7 +107,9 @@ class ValueRange(Spec):
                 )
 
     def _check_steps(self) -> None:
-        """Raise ValueError if a range lacks a part, or the exponents of powers are not whole."""
+        """Raise ValueError if a range lacks one of its three parts, or powers have a fractional
+        step.
+        """
         if self._forms == ["range"]:
             if None in (self.start, self.stop, self.step):
                 raise ValueError("a range needs from, to and step")
@@ -111,7 +118,11 @@ class ValueRange(Spec):
 
     @property
     def _span(self) -> _Span:
-        """The numbers of a range, or the exponents of powers; at most `_MOST` + 1 are counted."""
+        """The numbers of a range, or the exponents of powers; not for the form {values}.
+
+        At most `_MOST` + 1 numbers are counted, and none if the end is below the start. The step is
+        1 unless it is given.
+        """
         ends = (
             self.powers_of_2
             or self.powers_of_10
@@ -126,6 +137,8 @@ class ValueRange(Spec):
     def expand(self) -> list[GridValue]:
         """Return the values in their order, which matters: the first of several equally good ones
         wins.
+
+        Powers are floats. The numbers of a range are integers if its start and step are whole.
         """
         if self.values is not None:
             return list(self.values)
@@ -145,7 +158,7 @@ class _Span(NamedTuple):
     n_values: int
 
     def numbers(self) -> list[float]:
-        """Return the numbers; as integers if the start and the step are whole."""
+        """Return the numbers, rounded to 12 decimals; integers if start and step are whole."""
         # Rounded, so that 0.05 * 3 is 0.15.
         values = [round(self.start + i * self.step, 12) for i in range(self.n_values)]
         are_whole = float(self.start).is_integer() and self.step.is_integer()
@@ -176,6 +189,9 @@ class SearchGrid:
     def __get_pydantic_core_schema__(
         cls, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
+        """Return the schema by which pydantic reads a grid from {hyperparameter: notation} and
+        writes it.
+        """
         notations = handler.generate_schema(dict[str, ValueRange])
         return core_schema.no_info_after_validator_function(
             cls._from_notations,
@@ -187,15 +203,18 @@ class SearchGrid:
 
     @classmethod
     def _from_notations(cls, notations: dict[str, ValueRange]) -> Self:
-        """Return the grid of the values that each notation describes."""
+        """Return the grid of the values that each notation describes; `notations`: by
+        hyperparameter.
+        """
         return cls(
             values={name: notation.expand() for name, notation in notations.items()},
             notations=notations,
         )
 
     def _to_notations(self) -> dict[str, ValueRange]:
-        """Return a notation of the values of each hyperparameter: that of the file, or
-        else a list.
+        """Return a notation of the values of each hyperparameter, by name.
+
+        It is that of the file if the grid was read from one, and else the form {values}.
         """
         lists = {
             name: ValueRange.model_construct(values=tuple(values))
@@ -211,7 +230,10 @@ class SearchGrid:
 
     @classmethod
     def from_content(cls, content: dict[str, Any]) -> Self:
-        """Return the grid with this content; see `content`."""
+        """Return the grid of the JSON content {"grid": {name: values}, "grid_order": [names]}.
+
+        Content of earlier versions has no `grid_order`; the names then have the order of `grid`.
+        """
         grid = content["grid"]
         return cls({name: grid[name] for name in content.get("grid_order", grid)})
 
@@ -222,17 +244,19 @@ class SearchGrid:
 
     @property
     def n_candidates(self) -> int:
-        """The number of combinations of the values."""
+        """The number of combinations of the values; 1 for a grid without hyperparameters."""
         return math.prod(map(len, self.values.values()))
 
     @property
     def middle(self) -> dict[str, GridValue]:
-        """The candidate of the middle value of each hyperparameter, by name."""
+        """The candidate of the middle value of each hyperparameter, the later of two; by name."""
         return {name: values[len(values) // 2] for name, values in self.values.items()}
 
     def candidates(self) -> list[dict[str, GridValue]]:
         """Return every combination of the values, a dict by name, the last name varying fastest.
-        Raises ElmbenchError if there are more than a million. Without names, it is one empty dict.
+
+        A grid without hyperparameters gives a single empty dict. Raises ElmbenchError if there are
+        more than a million combinations.
         """
         if self.n_candidates > _MOST_COMBINATIONS:
             raise ElmbenchError(
@@ -246,7 +270,9 @@ class SearchGrid:
         ]
 
     def select(self, names: Iterable[str]) -> SearchGrid:
-        """Return the grid of these hyperparameters alone, in this order."""
+        """Return the grid of these hyperparameters alone, in this order; raise KeyError for unknown
+        ones.
+        """
         return SearchGrid({name: self.values[name] for name in names})
 
     def thin(self, step: int) -> SearchGrid:
@@ -257,9 +283,11 @@ class SearchGrid:
 
 
 def read_all_grids(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return the grids of texts such as `k-elm: {C: [1, 10], gamma: {powers-of-2: [-8, 0]}}`, by
-    model and hyperparameter, in the notation of files; a single value becomes a list. Raises
-    ElmbenchError for another text.
+    """Return the grids of texts such as `k-elm: {C: [1, 10], gamma: {powers-of-2: [-8, 0]}}`.
+
+    The result is {model: {hyperparameter: notation}}, with notations as in files; a single value
+    becomes a list. A model in several texts has the grid of the last one. Raises ElmbenchError for
+    a text of another form or an invalid notation.
     """
     import yaml
 

@@ -29,7 +29,7 @@ class Limits:
     text: str = field(default="", compare=False)
 
     def complete(self, defaults: Limits) -> Limits:
-        """Return these limits, each missing one replaced by that of `defaults`."""
+        """Return these limits, each that is None replaced by that of `defaults`."""
         return self._combine(
             defaults, lambda limit, default: default if limit is None else limit
         )
@@ -52,7 +52,10 @@ class Limits:
         )
 
     def _combine(self, other: Limits, choose: Callable[[Any, Any], Any]) -> Limits:
-        """Return limits of which each is `choose(ours, theirs)`; each argument may be None."""
+        """Return limits of which each is `choose(ours, theirs)`, without a text.
+
+        `choose` is called for the seconds and for the bytes; each argument may be None.
+        """
         return Limits(
             choose(self.seconds, other.seconds), choose(self.memory, other.memory)
         )
@@ -60,7 +63,9 @@ class Limits:
 
 def parse_limits(text: str) -> Limits:
     """Return the limits of a text such as `time=600s,memory=4GB`; a part that it lacks is no limit.
-    Raises ElmbenchError if it cannot be read.
+
+    A time without a unit is in seconds; memory needs a unit. The empty text has no limits. Raises
+    ElmbenchError if the text cannot be read, has a part twice or a limit of 0.
     """
     limits: dict[str, float] = {}
     for part in filter(None, (word.strip() for word in text.split(","))):
@@ -88,8 +93,9 @@ def parse_limits(text: str) -> Limits:
 
 
 def parse_duration(text: str) -> float:
-    """Return the seconds of a duration such as `30min`; raise ElmbenchError if it
-    cannot be read.
+    """Return the seconds of a duration such as `30min`, `2h` or `90`.
+
+    Raises ElmbenchError if it cannot be read.
     """
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *([a-z]*)", text)
     if match is None or match[2] not in _TIME:
@@ -102,5 +108,5 @@ def parse_duration(text: str) -> float:
 
 
 def byte_text(size: float) -> str:
-    """Return a number of bytes in GB or MB with three digits, such as '1.5 GB'."""
+    """Return a number of bytes in GB (of 10^9) or MB with three digits, such as '1.5 GB'."""
     return f"{size / 1e9:.3g} GB" if size >= 1e9 else f"{size / 1e6:.3g} MB"

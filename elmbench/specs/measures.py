@@ -57,22 +57,28 @@ _SYMBOLS = {"n_hidden": "h", "n_landmarks": "h"}
 
 
 def rows_after_chunks(n_rows: int, chunk: int) -> list[int]:
-    """Return the total number of rows of a stream that are learnt after each chunk; the last is
-    `n_rows`.
+    """Return the number of rows of a stream that have been learnt after each chunk.
+
+    `n_rows`: of the whole stream, which is the last number. `chunk`: rows of a chunk; the last
+    chunk may be smaller.
     """
     return [*range(chunk, n_rows, chunk), n_rows]
 
 
 def is_measure(name: str) -> bool:
-    """Return True if a table can show a measure of this name: a metric, a fact of learnt rows, or a
-    time or size of a fit. Counts of rows are none.
+    """Return True if a table can show a measure of this name.
+
+    These are metrics, also of plug-ins and scorers of scikit-learn, the measures of learnt rows,
+    and the times and the size of a fit. Numbers of rows such as `tp` are not among them.
     """
     return name in MEASURES or (is_metric(name) and not counts_rows(name))
 
 
 def is_quality(name: str) -> bool:
     """Return True if a measure is one of quality, for which a row of a table has a best model.
-    Times, sizes and counts of rows are none.
+
+    These are the metrics of the registry and of plug-ins, and the measures of learnt rows. Times,
+    sizes and numbers of rows are not among them.
     """
     is_registered = registered_metric(name) is not None
     return name in OF_LEARNT_ROWS or (is_registered and not counts_rows(name))
@@ -104,8 +110,10 @@ class Measure:
 
     @classmethod
     def at(cls, metric: str, parameter: str, value: Any) -> Measure:
-        """Return a metric at one value of a hyperparameter. `parameter`: the suite's name, such as
-        n_hidden; the measure has the papers' symbol.
+        """Return the measure of a metric at one value of a hyperparameter.
+
+        `parameter`: the suite's name of the hyperparameter, such as n_hidden; the measure has the
+        papers' symbol for it.
         """
         return cls(metric, symbol_of(parameter), value)
 
@@ -118,7 +126,10 @@ class Measure:
 
     @property
     def written_value(self) -> str:
-        """The value of the hyperparameter, in a unique spelling: `50`, `0.5`, `2^-20`."""
+        """The value of the hyperparameter, in a unique spelling: `50`, `0.5`, `2^-20`.
+
+        It has a meaning only if `parameter` is not empty.
+        """
         value = self.value
         if not isinstance(value, float):
             return str(value)
@@ -139,7 +150,10 @@ def symbol_of(parameter: str) -> str:
 
 
 def log2_of(value: Value | None) -> int | None:
-    """Return the exponent of a power of two, such as 3 for 8; None for any other value."""
+    """Return the exponent of a power of two, such as 3 for 8 and -1 for 0.5.
+
+    For any other `value`, also a text, None, zero or a negative number, return None.
+    """
     if isinstance(value, str) or not value or value < 0:
         return None
     mantissa, exponent = math.frexp(value)
@@ -147,8 +161,10 @@ def log2_of(value: Value | None) -> int | None:
 
 
 def _from_yaml(text: Any) -> Measure:
-    """Return the measure that a text names, such as "accuracy" or "gmean@h=50" (see
-    `Measure.column`). Raises ValueError for another text.
+    """Return the measure that a text names, such as "accuracy" or "gmean@h=50"; a measure as it is.
+
+    `text`: the form of `Measure.column`. Raises ValueError for another text, an unknown measure, or
+    a value that is not a finite number.
     """
     if isinstance(text, Measure):
         return text

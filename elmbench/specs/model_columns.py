@@ -23,8 +23,9 @@ def names_of(search: Searched) -> tuple[str, ...]:
 
 
 def _searched_grid(search: Searched, grids: SearchGrid) -> SearchGrid:
-    """Return the grid that is searched: a column's own, or that of its names in `grids`, those of
-    the table.
+    """Return the grid that is searched: a column's own, or that of its names in `grids`.
+
+    `grids`: those of the table; KeyError if they lack a name.
     """
     return search if isinstance(search, SearchGrid) else grids.select(search)
 

@@ -19,6 +19,7 @@ class Outcome:
     Attributes
     ----------
     experiment : str
+        The id of the table.
     verdict : str
         The verdict on the metric that the table is about; empty if nothing is compared.
     seconds : float, optional
@@ -46,7 +47,10 @@ def read_outcomes() -> dict[str, Outcome]:
 
 
 def outcomes_text(outcomes: Iterable[Outcome]) -> str:
-    """Return outcomes as the content of `outcomes.csv`, with a header."""
+    """Return outcomes as the content of `outcomes.csv`: a header, and a line for each.
+
+    The columns are experiment, verdict and seconds; seconds of None are empty.
+    """
     text = StringIO()
     columns = [column.name for column in fields(Outcome)]
     writer = csv.DictWriter(text, columns, lineterminator="\n")

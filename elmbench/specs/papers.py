@@ -57,6 +57,7 @@ class Reading(Spec):
 
     @property
     def default(self) -> str:
+        """The name of the default value, which is the first one."""
         return next(iter(self.values))
 
 
@@ -177,6 +178,7 @@ class ChosenReading:
     leaks: bool = False
 
     def __str__(self) -> str:
+        """Return the reading in the notation of CSV files, `id=value`."""
         return f"{self.id}={self.value}"
 
 
@@ -225,8 +227,10 @@ class Paper(Spec):
         return self.key.upper() if self.title else self.key
 
     @classmethod
-    def none(cls, key: str) -> Self:
-        """Return the paper of a user's own tables, which has only a key."""
+    def unpublished(cls, key: str) -> Self:
+        """Return a paper for tables that belong to none, a user's own: it has a key, and all else
+        is empty.
+        """
         return cls(key=key, title="", authors="", year=0)
 
     def unit_of(self, metric: str) -> Unit:
@@ -235,16 +239,19 @@ class Paper(Spec):
         return unit._replace(margin=self.margins.get(metric, unit.margin))
 
     def choose(self, id: str, value: str) -> ChosenReading:
-        """Return a reading with this value. It leaks if the paper's file says so of the value; one
-        that the paper no longer declares does not.
+        """Return the reading `id` with the value of the name `value`.
+
+        It leaks if the paper's file says so of the value. A reading or value that the paper no
+        longer declares does not leak, and is no error.
         """
         reading = self.readings.get(id)
         declared = reading.values.get(value) if reading else None
         return ChosenReading(id, value, declared is not None and declared.leaks)
 
     def read_label(self, text: str) -> tuple[ChosenReading, ...]:
-        """Return the readings that a text `id=value;id=value` names, the form of the column
-        `reading` of CSV files; none for an empty text.
+        """Return the readings that a text `id=value;id=value` names; none for an empty text.
+
+        This is the form of the column `reading` of CSV files. Ids and values are not checked.
         """
         pairs = (part.partition("=") for part in text.split(";") if part)
         return tuple(self.choose(id, value) for id, _, value in pairs)

@@ -28,7 +28,11 @@ COMPARE = "compare"
 
 
 def command_for(profile: str, experiment: str) -> str:
-    """Return the command that computes a table or, under the profile `compare`, a comparison."""
+    """Return the command that computes a table, to be shown: `elmbench run ...`.
+
+    Under the profile `compare`, it is `elmbench compare FILE ... --name NAME`, with the name in the
+    id `experiment`.
+    """
     name = name_in_id(experiment).removeprefix("own/")
     compare = f"elmbench compare FILE ... --name {name}"
     return (
@@ -56,12 +60,18 @@ class Resolved:
 
     @property
     def reading(self) -> str:
-        """The readings in the notation of CSV files, `id=value;id=value`."""
+        """The readings other than the default in the notation of CSV files, `id=value;id=value`.
+
+        It is empty if all have their defaults.
+        """
         return ";".join(map(str, self.readings))
 
     @cached_property
     def datasets(self) -> Mapping[str, DatasetSpec]:
-        """Every data set of the table by its name, including those that this profile leaves out."""
+        """Every data set of the table by its name, including those that this profile leaves out.
+
+        Raises ElmbenchError, which names the experiment file, if one of them is unknown.
+        """
         names = dict.fromkeys(
             (*self.file.spec.datasets, *self.spec.datasets, *self.settings.stand_ins)
         )
@@ -72,14 +82,19 @@ class Resolved:
             raise
 
     def dataset(self, name: str) -> DatasetSpec:
-        """Return the data set of a name. It may be one that the table has no longer, but had when
-        its results were computed.
+        """Return the data set of a name or alias; raise ElmbenchError if there is none.
+
+        It may be one that the table has no longer, but had when its results were computed.
         """
         return self.datasets.get(name) or self.file.find_dataset(name)
 
     @cached_property
     def published(self) -> Mapping[tuple[str, str, str], PublishedValue]:
-        """The paper's values of this table by data set (the suite's name), column and measure."""
+        """The paper's values of this table, by (data set, column, measure).
+
+        Data sets have the suite's names, and measures the form of `Measure.column`. Data sets that
+        stand in for others have the values of these.
+        """
         return {
             (name, value.model, value.metric): value
             for name, value in self._by_suite_name(self.file.published.values)
@@ -87,8 +102,10 @@ class Resolved:
 
     @cached_property
     def published_in_paper(self) -> Mapping[tuple[str, str], set[tuple[str, float]]]:
-        """Sets of (model, value) that all tables of the paper print, by data set and metric. Cited
-        values and those over all data sets are left out.
+        """Sets of (column, value) that all tables of the paper print, by (data set, metric).
+
+        Values are floats, data sets have the suite's names. Cited values, those over all data sets
+        and blanks are left out. Values of a user's own table are those of the table itself.
         """
         in_paper: dict[tuple[str, str], set[tuple[str, float]]] = defaultdict(set)
         for table in self.file.tables or [self.file]:
@@ -129,12 +146,17 @@ class Resolved:
 
     @property
     def means_of(self) -> tuple[int, ...]:
-        """The numbers of draws of the protocol that a published mean may have."""
+        """The numbers of draws of the protocol that a published mean may have, the smallest first.
+
+        It is (1,) for a table without published values.
+        """
         return self.file.spec.published.means_of if self.file.spec.published else (1,)
 
     def cuts(self, dataset: str) -> bool:
-        """Return True if the profile uses fewer rows of a data set than the paper, or another
-        number of folds. For `all`: True if it does so on some data set.
+        """Return True if the profile uses fewer rows of a data set than the paper, or other folds.
+
+        Only the numbers of rows and of folds count, not the number of runs. For the data set `all`,
+        return True if the profile does so on some data set.
         """
         if dataset == ALL:
             return any(map(self.cuts, self.spec.datasets))
@@ -147,23 +169,26 @@ class Resolved:
         return n_rows is not None and n_rows < n_printed
 
     def compares(self, dataset: str) -> bool:
-        """Return True if values on a data set are of the same rows as the paper's. For `all`: True
-        if they are on every data set.
+        """Return True if our values on a data set are of the same rows as the published ones.
+
+        That is, the profile does not reduce rows or folds (see `cuts`), and the public file has the
+        paper's rows. For `all`: True if they are on every data set.
         """
         if dataset == ALL:
             return all(map(self.compares, self.spec.datasets))
         return not self.cuts(dataset) and dataset not in self.spec.other_rows
 
     def stand_in(self, column: str, dataset: str) -> StandIn | None:
-        """Return what a column replaces on a data set by a model or parameters of our own; None if
-        it replaces nothing.
+        """Return the paper's model or parameters that a column replaces on a data set by our own.
+
+        It is None if the column replaces nothing, or the table lacks it.
         """
         model = self.spec.models.get(column)
         return None if model is None else model.adapt(dataset).stands_in_for
 
     @property
     def stand_ins(self) -> Mapping[str, str]:
-        """The data sets that stand in for another one, each with the name of the other one."""
+        """The name of the replaced data set by that of the data set that stands in for it."""
         return self.spec.published.stand_ins if self.spec.published else {}
 
     def spelling(self, dataset: str) -> str:
@@ -178,7 +203,10 @@ class Resolved:
         return dataset
 
     def metric_of(self, dataset: str) -> str:
-        """Return the metric by which hyperparameters are chosen on a data set."""
+        """Return the metric by which hyperparameters are chosen, and models ranked, on a data set.
+
+        Raises ElmbenchError if the table has no metric for its task.
+        """
         return self.spec.protocol.metric_for(self.dataset(dataset).task, dataset)
 
 
@@ -228,8 +256,10 @@ def resolve(
 
 
 def _apply(spec: Experiment, profile: Profile) -> Experiment:
-    """Return an experiment with the changes of a profile. Runs and folds of single data sets in the
-    profile come before its own, and these before the printed ones.
+    """Return an experiment with the changes of a profile.
+
+    For each data set, runs and folds come from the first of these that gives them: the data set's
+    entry in the profile, the profile, the data set's printed entry, the printed protocol.
     """
     outer = spec.protocol.outer
     overrides = {}
@@ -269,18 +299,23 @@ def comparison_of(
     specs: Iterable[DatasetSpec],
     source: Path,
 ) -> Resolved:
-    """Return the experiment of a comparison of these data sets.
+    """Return the experiment of a comparison of the data sets `specs`.
 
-    `content`: of its table, as in an experiment file. `settings`: of its profile, as in a file.
-    `source`: the path of its file, which messages name.
+    `content`: the keys of its table, as in an experiment file. `settings`: the keys of its profile,
+    such as {"rows": 1000}; empty for the table as it is. `source`: the path of its file, which
+    messages name.
     """
-    file = ExperimentFile(source, content, Paper.none("own"), datasets=tuple(specs))
+    file = ExperimentFile(
+        source, content, Paper.unpublished("own"), datasets=tuple(specs)
+    )
     return Resolved(file, file.spec, COMPARE, parse_spec(Profile, settings, source))
 
 
 def comparison_record(resolved: Resolved) -> dict[str, Any]:
-    """Return the content from which `recorded_comparison` reads a comparison: {'spec': ...} with
-    the keys `content`, `settings` and `data`.
+    """Return {"spec": ...}, the content from which `recorded_comparison` reads a comparison.
+
+    Its keys are `content` and `settings` (see `comparison_of`) and `data`, the entry of each data
+    set by its name, as in `datasets.yaml`.
     """
     data = {
         name: spec.model_dump(
@@ -306,9 +341,10 @@ def find_resolved(name: str, profile: str, results_dir: Path) -> Resolved:
 
 
 def recorded_comparison(name: str, results_dir: Path) -> Resolved:
-    """Return the comparison `own/<name>` in a results folder. The digest at the end of its name may
-    be left out if no other comparison has the rest. Raises ElmbenchError if there is none or
-    several.
+    """Return the comparison `own/<name>`, which is `name`, in a results folder.
+
+    The digest at the end of its name may be left out if no other comparison has the rest. Raises
+    ElmbenchError if there is none or several.
     """
     folder = results_dir / COMPARE
     records = {
@@ -336,8 +372,9 @@ def recorded_comparison(name: str, results_dir: Path) -> Resolved:
 
 
 def _ambiguous(name: str, records: Mapping[str, Path]) -> ElmbenchError:
-    """Build the error for a name that several comparisons share, the last one to be written first.
-    `records`: the file of each, by id.
+    """Return the error for a name that several comparisons share; it lists them, the latest first.
+
+    `records`: the path of the `environment.json` of each, by id.
     """
     times = {id: path.stat().st_mtime for id, path in records.items()}
     latest_first = sorted(records, key=lambda id: times[id], reverse=True)
@@ -355,15 +392,16 @@ def _ambiguous(name: str, records: Mapping[str, Path]) -> ElmbenchError:
 
 
 def _record(path: Path) -> dict[str, Any]:
-    """Return the record of a comparison in a file (see `comparison_record`, below `spec`); empty if
-    there is none.
+    """Return the record of a comparison in an `environment.json`; empty if there is none.
+
+    It has the keys `content`, `settings` and `data` (see `comparison_record`).
     """
     record = read_json(path).get("spec")
     return record if isinstance(record, dict) else {}
 
 
 def _data_files(record: Mapping[str, Any]) -> set[str]:
-    """Return the paths of the data files in the record of a comparison."""
+    """Return the paths of the data files in the record of a comparison (see `_record`)."""
     sources = [
         source for spec in record.get("data", {}).values() for source in spec["sources"]
     ]

@@ -48,14 +48,19 @@ class Project:
 
 
 def current_project() -> Project | None:
-    """Return the project of the working folder; None if no `elmbench.toml` is found for it."""
+    """Return the project of the working folder; None if no `elmbench.toml` is found for it.
+
+    The file may also be in a folder above.
+    """
     file = find_project_file(Path.cwd())
     return None if file is None else read_project(file, Path.cwd())
 
 
 def read_project(file: Path, working_folder: Path) -> Project:
-    """Return the project of an `elmbench.toml`. Its paths are joined to the folder of the file;
-    those below the working folder become relative to it.
+    """Return the project of an `elmbench.toml`, the path `file`.
+
+    Its paths are joined to the folder of the file, and `~` is expanded; those below the working
+    folder become relative to it. Raises ElmbenchError if the file is not valid.
     """
     content = parse_spec(ProjectFile, _read_toml(file), file)
 

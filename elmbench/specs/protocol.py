@@ -61,12 +61,18 @@ class Protocol(Spec):
         return tuple(dict.fromkeys((*self.metrics, *of_datasets)))
 
     def named_metrics(self, dataset: str = "") -> tuple[str, ...]:
-        """Return the measures of the table, or those of a data set that has its own."""
+        """Return the measures that a data set has of its own, or else those of the table.
+
+        `dataset`: empty for the measures of the table.
+        """
         return self.metrics_except.get(dataset, self.metrics)
 
     def with_metrics(self, names: Sequence[str], *, first: bool) -> Protocol:
-        """Return the protocol with more measures on all data sets, before (`first`) or after the
-        others.
+        """Return the protocol with the measures `names` on all data sets, also those with their
+        own.
+
+        `first`: put them before the others, so that the first of them chooses hyperparameters; else
+        after them. Each measure occurs once.
         """
 
         def join(metrics: tuple[str, ...]) -> tuple[str, ...]:
@@ -82,7 +88,10 @@ class Protocol(Spec):
 
     def metric_for(self, task: str, dataset: str = "") -> str:
         """Return the metric that chooses hyperparameters: the first one for the task that is of
-        test rows. Raises ElmbenchError if there is none. See `metrics_for`.
+        test rows.
+
+        `task`: "classification" or "regression". `dataset`: the data set, which may have measures
+        of its own; empty for those of the table. Raises ElmbenchError if there is none.
         """
         for metric in self.metrics_for(task, dataset):
             if metric not in OF_LEARNT_ROWS:
@@ -95,10 +104,11 @@ class Protocol(Spec):
         raise invalid(problem, f"one of {', '.join(metric_names(task))}")
 
     def metrics_for(self, task: str, dataset: str = "") -> list[str]:
-        """Return the measures of the table for a task that compare models, in the table's order;
-        times and sizes are left out.
+        """Return the measures for a task that compare models, in the table's order.
 
-        `dataset`: the data set, which may have measures of its own.
+        Times and sizes are left out; measures of learnt rows are included. `task`: "classification"
+        or "regression". `dataset`: the data set, which may have measures of its own; empty for
+        those of the table.
         """
         names = (name for name in self.named_metrics(dataset) if name not in OF_FITS)
         return [
@@ -113,4 +123,5 @@ class Protocol(Spec):
 
     @property
     def selections(self) -> tuple[Selection, ...]:
+        """The choices of hyperparameters as a tuple; the first one is the table's own."""
         return (self.select,) if isinstance(self.select, str) else self.select

@@ -84,6 +84,7 @@ class Published(Spec):
 
     @property
     def parameter_files(self) -> tuple[str, ...]:
+        """The names of the files of hyperparameters; empty if there are none."""
         return (
             (self.parameters,) if isinstance(self.parameters, str) else self.parameters
         )
@@ -131,8 +132,10 @@ class PublishedValue:
 
     @property
     def last_place(self) -> float:
-        """The weight of the last printed digit, such as 0.001 for 0.931; 0 if no value or a power
-        is printed.
+        """The weight of the last printed digit in the metric's natural unit, such as 0.001 for
+        0.931.
+
+        It is 0 if no value or a power such as 2^-20 is printed.
         """
         if self.value is None or _POWER.fullmatch(self.text):
             return 0.0
@@ -141,11 +144,11 @@ class PublishedValue:
 
 @cache
 def read_published(path: Path) -> tuple[PublishedValue, ...]:
-    """Return the published values in a file; raise ElmbenchError if it is not valid.
+    """Return the published values in a CSV file; raise ElmbenchError if it is not valid.
 
-    `path`: a CSV file with the columns dataset, model, metric, value, and perhaps std and note; or,
-    for facts of data sets, with a column dataset and a column for each fact (a word has no value,
-    an empty field is skipped).
+    The file has the columns dataset, model, metric, value, and perhaps std and note. If it has a
+    column dataset but no column metric, each other column is a fact of data sets (a word has no
+    value, an empty field is skipped).
     """
     try:
         check_regular(path)
@@ -165,8 +168,11 @@ def read_published(path: Path) -> tuple[PublishedValue, ...]:
 
 
 def _parse_lines(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedValue]:
-    """Yield the published values of a CSV file with a line for each value; percentages become
-    shares. Raises ElmbenchError for an invalid line or a second value of the same cell.
+    """Yield the published values of a CSV file with a line for each value.
+
+    `rows`: a reader of the file. `path`: the file, for messages. Metrics get the suite's names, and
+    percentages become shares. Raises ElmbenchError for an invalid line or a second value of the
+    same data set, model and metric.
     """
     shares = {*metrics_taking("counts"), TRAIN_ACCURACY}
     columns = rows.fieldnames or ()
@@ -208,8 +214,10 @@ def _parse_lines(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedVal
 
 
 def _parse_facts(rows: csv.DictReader[str]) -> Iterator[PublishedValue]:
-    """Yield the published facts about data sets, of a CSV file with a column for each fact. A fact
-    that is not a whole number has a text but no value.
+    """Yield the published facts about data sets, of a CSV file with a column for each fact.
+
+    `rows`: a reader of the file. The model of a fact is `DATA`. A fact that is not a whole number
+    has a text but no value; empty fields are skipped.
     """
     for row in rows:
         for name, text in row.items():
@@ -228,8 +236,10 @@ def _parse_facts(rows: csv.DictReader[str]) -> Iterator[PublishedValue]:
 
 
 def _parse_number(text: str, factor: Decimal, location: str) -> Decimal | None:
-    """Return a printed number times `factor`, or a power such as 2^-5 without it; None for an empty
-    text. Raises ElmbenchError if it is not a number.
+    """Return a printed number times `factor`, or a power such as 2^-5 without it.
+
+    The empty text gives None. `location`: the file and line, for the message. Raises ElmbenchError
+    if the text is not a number, or is above 1e300 or below 1e-300.
     """
     if not text:
         return None
@@ -248,10 +258,11 @@ PublishedParameters = dict[tuple[str, str], dict[str, float | int]]
 
 
 def published_parameters(path: Path) -> PublishedParameters:
-    """Return the hyperparameters in a file of published values, by data set and model.
+    """Return the hyperparameters in a file of published values, by (data set, model), then by name.
 
-    A value is one of a hyperparameter unless its metric is a measure other than the size of the
-    model.
+    Data sets and models have the paper's spelling. A value is one of a hyperparameter unless its
+    metric is a measure other than the size of the model. Whole numbers such as n_hidden are
+    integers, others floats.
     """
     table: PublishedParameters = {}
     for published in read_published(path):
@@ -276,7 +287,7 @@ class PublishedTable:
     #: The same values, under the metrics that the paper names.
     as_named: tuple[PublishedValue, ...] = ()
     #: The values beside those of the table, which only the checks of the print read.
-    beside: tuple[PublishedValue, ...] = ()
+    also_printed: tuple[PublishedValue, ...] = ()
     #: The hyperparameters of the columns.
     parameters: PublishedParameters = field(default_factory=dict)
 
@@ -299,11 +310,11 @@ def read_published_table(section: Published | None, folder: Path) -> PublishedTa
             for value in as_named
         ),
         as_named=as_named,
-        beside=_read_values(section.also_printed, folder),
+        also_printed=_read_values(section.also_printed, folder),
         parameters=parameters,
     )
 
 
 def _read_values(name: str | None, folder: Path) -> tuple[PublishedValue, ...]:
-    """Return the published values of the file `name` in a folder; empty without a name."""
+    """Return the published values of the file `name` in a folder; none if `name` is None."""
     return tuple(read_published(folder / name)) if name else ()

@@ -116,13 +116,15 @@ def all_definitions() -> dict[str, Schema]:
 
 
 def _add_key(definition: Schema, key: str, description: str) -> None:
-    """Add a key of text to a definition, in place."""
+    """Add an optional key whose value is a text to a JSON schema of an object, in place."""
     definition["properties"][key] = {"type": "string", "description": description}
 
 
 def _describe(definition: Schema, model: type[BaseModel]) -> None:
-    """Add the docstring and the comments of a class to its schema, in place, and remove the titles,
-    which repeat the keys.
+    """Add the docstring and the field comments of a class to its JSON schema, in place.
+
+    The titles of the keys are removed, since they repeat the keys. `definition`: the schema of
+    `model`.
     """
     comments = field_comments(model)
     definition["description"] = inspect.getdoc(model) or ""
@@ -133,8 +135,9 @@ def _describe(definition: Schema, model: type[BaseModel]) -> None:
 
 
 def field_comments(model: type[BaseModel]) -> dict[str, str]:
-    """Return the `#:` comment of each field of a class, also of inherited ones, as one line; empty
-    for a field without one.
+    """Return the `#:` comment of each field of a class as one line, by the name of the field.
+
+    Inherited fields are included. A field without a comment has an empty text.
     """
     comments: dict[str, str] = {}
     for part in reversed(model.__mro__):
@@ -152,8 +155,9 @@ def _source_of(model: type[BaseModel]) -> str:
 
 
 def _comments_in(source: str) -> Iterator[tuple[str, str]]:
-    """Yield pairs of a field in the source text of a class and the `#:` comment above it, which may
-    be empty.
+    """Yield (field, comment) for each field in the source text of a class.
+
+    The comment is that of the `#:` lines directly above the field, as one line; it may be empty.
     """
     lines: list[str] = []
     for line in source.splitlines():
@@ -173,7 +177,10 @@ def _subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
 
 
 def _reachable(schema: Any, definitions: dict[str, Schema]) -> set[str]:
-    """Return the names of the definitions that a schema refers to, also through others."""
+    """Return the names of the definitions that a JSON schema refers to, also through others.
+
+    `definitions`: every definition by its name.
+    """
     names: set[str] = set()
     pending = [schema]
     while pending:

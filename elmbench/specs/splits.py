@@ -212,8 +212,10 @@ class Splitter(Spec):
         return _file_of(self.file, dataset)
 
     def split(self, dataset: str, task: str) -> Split:
-        """Return the inner split of a data set for a task. Raises ElmbenchError if given splits
-        have no file for the data set.
+        """Return the inner split of a data set, with its folds, sizes or file.
+
+        `task`: "classification" or "regression"; a regression is not stratified. Raises
+        ElmbenchError if given splits have no file for the data set.
         """
         plugin = plugin_splits().get(self.kind)
         if plugin is not None:
@@ -230,8 +232,9 @@ class Splitter(Spec):
 
 
 def _check_folds(kind: str, folds: int) -> None:
-    """Raise ValueError unless kinds of folds have two folds or more, and other kinds one. Given
-    splits, bootstraps and splits of plug-ins may have any number.
+    """Raise ValueError unless kinds of folds have two folds or more, and other kinds one.
+
+    Given splits, bootstraps and splits of plug-ins may have any number.
     """
     if kind in (GIVEN, *BOOTSTRAPS, *plugin_splits()):
         return
@@ -242,7 +245,10 @@ def _check_folds(kind: str, folds: int) -> None:
 
 
 def _check_file(kind: str, file: str | dict[str, str] | None) -> None:
-    """Raise ValueError unless given splits, and no others, have a file."""
+    """Raise ValueError unless given splits, and no others, have a file.
+
+    `file`: one file, a file for each data set, or None.
+    """
     if bool(file) != (kind == GIVEN):
         expected = "file: FILE.csv with the splits" if not file else "no file"
         raise ValueError(f"{kind}: expected {expected}")
@@ -259,9 +265,10 @@ def _file_of(files: str | dict[str, str] | None, dataset: str) -> str:
 def _required_file(
     files: str | dict[str, str] | None, dataset: str, section: str
 ) -> str:
-    """Return the name of the file of given splits of a data set.
+    """Return the name of the file of given splits of a data set; raise ElmbenchError without one.
 
-    Raises ElmbenchError if there is none. `section`: the key of the file in the message.
+    `files`: one file for all data sets, or a file for each. `section`: the key in the message, such
+    as `protocol.outer`.
     """
     file = _file_of(files, dataset)
     if not file:
@@ -373,7 +380,9 @@ class Outer(Spec):
         return self.overrides.get(dataset, OuterOverride()).runs or self.runs
 
     def split(self, dataset: str, task: str) -> Split:
-        """Return the outer split of a data set for a task, with its folds, sizes or file. Raises
+        """Return the outer split of a data set, with its folds, sizes or file.
+
+        `task`: "classification" or "regression"; a regression is not stratified. Raises
         ElmbenchError if the sizes or the file of the data set are missing.
         """
         if self.kind.endswith("kfold") or self.kind in BOOTSTRAPS:
@@ -395,7 +404,11 @@ class Outer(Spec):
         )
 
     def _sizes_of(self, dataset: str) -> PartSizes:
-        """Return the sizes of the parts of a data set; raise ElmbenchError if there are none."""
+        """Return the sizes of the parts of a data set; raise ElmbenchError if there are none.
+
+        Data with options, such as `sparse-10k[density=0.6]`, have the sizes of their base; data
+        sets without an entry have the default sizes.
+        """
         # Data with options, such as `sparse-10k[density=0.6]`, have the sizes of their base.
         base, _, _ = dataset.partition("[")
         sizes = self.sizes.get(dataset) or self.sizes.get(base) or self.default_sizes

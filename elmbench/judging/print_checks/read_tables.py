@@ -40,7 +40,7 @@ def read_printed_tables(files: Iterable[ExperimentFile]) -> list[PrintedTable]:
 
 def _values_of(file: ExperimentFile) -> tuple[PublishedValue, ...]:
     """Return all values of a table under their printed names."""
-    return (*file.published.as_named, *file.published.beside)
+    return (*file.published.as_named, *file.published.also_printed)
 
 
 def _printed_table(

@@ -45,7 +45,9 @@ class NumberInterval(Interval):
         return not isinstance(val, bool) and bool(super().is_satisfied_by(val))
 
     @classmethod
-    def in_place_of(cls, constraints: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    def replace_intervals(
+        cls, constraints: Mapping[str, list[Any]]
+    ) -> dict[str, list[Any]]:
         """Return a copy of constraints in which intervals of this class replace scikit-learn's.
 
         `constraints`: {name of a parameter: list of its allowed types, intervals and options}, as

@@ -73,8 +73,9 @@ class Shape(SpecPart):
         return tuple(self.classes) if isinstance(self.classes, dict) else ()
 
     def count(self, labels: Iterable[str]) -> int | None:
-        """Return the number of rows that have one of these labels; None if a count is not known, or
-        no label is given.
+        """Return the number of rows that have one of these labels.
+
+        It is None if the number of rows of one label is not known, or `labels` is empty.
         """
         counts = [
             self.classes.get(label) if isinstance(self.classes, dict) else None
@@ -204,18 +205,19 @@ class DatasetSpec(RowColumns):
 
     @property
     def generator(self) -> SourceSpec | None:
-        """The source that computes the rows; None unless the first source does."""
+        """The source that computes the rows; None if the first source does not compute them."""
         return self.sources[0] if self.sources[0].generated else None
 
     @property
     def outside_kinds(self) -> tuple[str, ...]:
-        """The kinds of source that are from a package or plug-in file."""
+        """The distinct kinds of its sources that an installed package or a plug-in file defines."""
         kinds = dict.fromkeys(source.kind for source in self.sources)
         return tuple(kind for kind in kinds if kind not in BUILT_IN)
 
     def is_training_part(self, n_rows: int, is_split: bool) -> bool:
-        """Return True if rows are the official training part alone: `n_rows` is its size, and they
-        are not split (`is_split`).
+        """Return True if loaded rows are the official training part alone.
+
+        `n_rows`: the number of loaded rows. `is_split`: True if they have both official parts.
         """
         return (
             self.training_part is not None
@@ -225,21 +227,25 @@ class DatasetSpec(RowColumns):
 
     @property
     def public(self) -> Shape:
-        """The counts of the public file after the preparation."""
+        """The counts of the public file after the preparation of its rows."""
         return self.prepared or self.shape
 
     @property
     def options(self) -> dict[str, float]:
-        """The value of each option of generated data, by name; the default unless it is fixed."""
+        """The value of each option of generated data, by name; empty for other data.
+
+        It is the default, which is the first allowed value, unless `with_options` has fixed it.
+        """
         return {
             option: float(values[0])
             for option, values in getattr(self.generator, "options", {}).items()
         }
 
     def with_options(self, options: Mapping[str, float]) -> Self:
-        """Return the spec of generated data with fixed values of some options, and without a
-        fingerprint; without options, return the same spec. Raises ElmbenchError for other options
-        or values.
+        """Return the spec of generated data with fixed values of some options.
+
+        Its name is the same; it has no fingerprint. Without options, return the spec itself. Raises
+        ElmbenchError for other options or values than the generator declares.
         """
         if not options:
             return self
@@ -294,6 +300,7 @@ class DatasetSpecs(Mapping[str, DatasetSpec]):
                     raise invalid(problem, "each name and each alias once")
 
     def __getitem__(self, name: str) -> DatasetSpec:
+        """Return the data set of a name, validated on first use; raise KeyError for an alias."""
         entry = self.entries[name]
         if not isinstance(entry, DatasetSpec):
             entry = self.entries[name] = parse_spec(
@@ -308,7 +315,11 @@ class DatasetSpecs(Mapping[str, DatasetSpec]):
         return len(self.entries)
 
     def joined_with(self, specs: Mapping[str, DatasetSpec]) -> DatasetSpecs:
-        """Return these data sets and others; the others replace those of the same name or alias."""
+        """Return a new mapping of these data sets and others.
+
+        The others replace those of the same name, and take over their aliases from any data set.
+        Aliases of a replaced data set that its replacement does not declare are dropped.
+        """
         joined = DatasetSpecs({}, self._source)
         joined.entries = self.entries | dict(specs)
         names = {
@@ -369,8 +380,9 @@ def split_name(name: str) -> tuple[str, dict[str, float]]:
 
 
 def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
-    """Return the data sets of a `datasets.yaml`, all validated. `content`: of the file, as YAML
-    reads it. `source`: the file, for messages.
+    """Return the data sets of a `datasets.yaml`, all validated; raise ElmbenchError for a fault.
+
+    `content`: that of the file, as YAML reads it: {NAME: keys}. `source`: the file, for messages.
     """
     entries = _read_entries(content, source)
     return DatasetSpecs(
@@ -421,8 +433,10 @@ _user_files: dict[Path, tuple[str, ...]] = {}
 
 
 def add_dataset_specs(specs: Iterable[DatasetSpec], file: Path | None = None) -> None:
-    """Add a user's data sets to those of `load_dataset_specs`; they replace others of the same
-    name. `file`: the `datasets.yaml` that describes them; None for data of a command.
+    """Add a user's data sets to those of `load_dataset_specs`.
+
+    They replace others of the same name. `file`: the `datasets.yaml` that describes them, all of
+    whose data sets these are; None for data of a command.
     """
     specs = tuple(specs)
     _user_specs.update((spec.name, spec) for spec in specs)
@@ -459,7 +473,10 @@ def is_of_suite(name: str) -> bool:
 
 @cache
 def load_dataset_specs() -> DatasetSpecs:
-    """Return every data set of the suite, and the user's added ones, which have precedence."""
+    """Return every data set of the suite, and the user's added ones, which have precedence.
+
+    The result is cached until `add_dataset_specs` is called.
+    """
     return suite_dataset_specs().joined_with(_user_specs)
 
 

@@ -41,7 +41,7 @@ COMMANDS = (
 
 
 def write_new_paper(key: str, parent: Path) -> list[Path]:
-    """Write the folder of a new paper whole or not at all, and return the paths of its files.
+    """Write the folder `parent`/`key` of a new paper whole or not at all; return its files' paths.
 
     Raises ElmbenchError if the key is not valid, or the folder is not empty.
     """
