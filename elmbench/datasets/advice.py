@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cached_property
 from itertools import chain
 from math import lgamma, log
 from shlex import quote
@@ -184,6 +184,39 @@ def _about_units(table: Table, dates: Collection[str]) -> Iterator[str]:
             yield f"{problem}: write plain numbers, or {words_option} if it holds categories"
 
 
+class _Features:
+    """The columns of dense features of a table, by name.
+
+    Attributes
+    ----------
+    values : dict of arrays
+        The values of each column.
+    nominal : collection of str
+        The columns of words.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.values = {name: table.column(name) for name in table.names}
+        self.nominal: Collection[str] = table.nominal
+        self._codes: dict[str, NDArray[np.int64]] = {}
+
+    @cached_property
+    def whole(self) -> set[str]:
+        """The columns of whole numbers."""
+        return {name for name, column in self.values.items() if _is_whole(column)}
+
+    def may_repeat(self, name: str) -> bool:
+        """Return True for a column of words or whole numbers, whose values may repeat."""
+        return name in self.nominal or name in self.whole
+
+    def codes(self, name: str) -> NDArray[np.int64]:
+        """Return a number for each row that is the same for equal values of a column."""
+        # Once a column, and not for the columns that need none: each takes as long as its reading.
+        if name not in self._codes:
+            self._codes[name] = _codes(self.values[name])
+        return self._codes[name]
+
+
 def _about_columns(
     table: Table, task: str, grouped: bool, dates: Collection[str]
 ) -> Iterator[str]:
@@ -192,18 +225,14 @@ def _about_columns(
 
     `grouped`, `dates`: see `warnings_of`.
     """
-    values = {name: table.column(name) for name in table.names}
-    whole = {name for name, column in values.items() if _is_whole(column)}
-    # Once a column, and not for the columns that need none: each takes as long as its reading.
-    codes_of = cache(lambda name: _codes(values[name]))
+    features = _Features(table)
     numbers = to_numbers(table.target) if task == "regression" else None
     target = _codes(table.labels if numbers is None else numbers)
-    last_row = len(target) - 1
-    constant = [name for name, column in values.items() if _is_constant(column)]
-    copies = _copies(values, {*constant})
-    identifiers = [
-        name for name in values if name in whole and codes_of(name).max() == last_row
+    constant = [
+        name for name, column in features.values.items() if _is_constant(column)
     ]
+    copies = _copies(features.values, {*constant})
+    identifiers = _identifiers(features, len(target))
     originals = [repr(name) for name in dict.fromkeys(copies.values())]
     yield from _advise_to_drop("constant", constant)
     yield from _advise_to_drop(f"the same as {few(originals, _SHOWN)}", list(copies))
@@ -211,32 +240,50 @@ def _about_columns(
         "a different whole number in each row, such as an ID", identifiers
     )
     explained = {*constant, *identifiers, *dates, *copies}
-    for name in values:
+    for name, values in features.values.items():
         if name in explained:
             continue
-        is_nominal = name in table.nominal
-        if name in whole and _is_code_name(name):
-            words = wording(f"--words {quote(name)}", "astype('category')")
-            yield (
-                f"{name!r} is named like a code, but its values are read as numbers: {words} if "
-                "they are categories"
-            )
-        may_repeat = is_nominal or name in whole
+        if name in features.whole and _is_code_name(name):
+            yield _advice_on_code(name)
         yield from _about_target(
             name,
-            values[name],
-            codes=codes_of(name) if may_repeat else None,
+            values,
+            codes=features.codes(name) if features.may_repeat(name) else None,
             target=target,
             numbers=numbers,
-            is_nominal=is_nominal,
+            is_nominal=name in features.nominal,
             grouped=grouped,
         )
+    yield from _about_equal_rows(features, target)
+
+
+def _identifiers(features: _Features, n_rows: int) -> list[str]:
+    """Return the columns of whole numbers that differ in each row."""
+    return [
+        name
+        for name in features.values
+        if name in features.whole and features.codes(name).max() == n_rows - 1
+    ]
+
+
+def _advice_on_code(name: str) -> str:
+    """Return a warning about a column of numbers that is named like a code."""
+    words = wording(f"--words {quote(name)}", "astype('category')")
+    problem = f"{name!r} is named like a code, but its values are read as numbers"
+    return f"{problem}: {words} if they are categories"
+
+
+def _about_equal_rows(features: _Features, target: NDArray[np.int64]) -> Iterator[str]:
+    """Yield a warning if some rows repeat others in all features and in the target. `target`: a
+    number for each row that is the same for equal targets.
+    """
     # Columns of fractions first: few of them already distinguish most rows.
-    names = sorted(values, key=lambda name: name in table.nominal or name in whole)
-    fractions = [values[name] for name in names if name not in table.nominal]
-    if not _distinguish_rows(fractions[:_FRACTIONS]):
-        codes = chain(map(codes_of, names), [target])
-        yield from _about_repeated_rows(codes, len(target))
+    names = sorted(features.values, key=features.may_repeat)
+    numbers = [features.values[name] for name in names if name not in features.nominal]
+    if _distinguish_rows(numbers[:_FRACTIONS]):
+        return
+    codes = chain(map(features.codes, names), [target])
+    yield from _about_repeated_rows(codes, len(target))
 
 
 def _is_code_name(name: str) -> bool:

@@ -132,13 +132,15 @@ class MeasuredCells:
         return self.resolved.file.paper
 
     @cached_property
-    def endings(self) -> dict[Key, set[str]]:
+    def statuses(self) -> dict[Key, set[str]]:
         """The distinct statuses of all cells of each group, whether they ended ok or not."""
-        names = [self.all_cells[name].tolist() for name in GROUP]
-        endings: dict[Key, set[str]] = {}
-        for *group, status in zip(*names, self.all_cells["status"], strict=True):
-            endings.setdefault(tuple(group), set()).add(status)
-        return endings
+        columns = [self.all_cells[name].tolist() for name in GROUP]
+        groups = zip(*columns, strict=True)
+        statuses: dict[Key, set[str]] = {}
+        for group, status in zip(groups, self.all_cells["status"], strict=True):
+            of_group = statuses.setdefault(group, set())
+            of_group.add(status)
+        return statuses
 
     def columns(self, group: Key) -> dict[str, NDArray[Any]]:
         """Return the columns `_NEEDED` of the cells of a group that ended ok, as arrays; empty

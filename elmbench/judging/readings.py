@@ -91,12 +91,13 @@ class _Columns:
         """The positions of the cells of each (data set, model, selection), without `unavailable`
         cells.
         """
-        groups: dict[tuple[str, str, str], list[int]] = {}
-        names = (self._cells[name].tolist() for name in ("dataset", "model", "select"))
-        for position, group in enumerate(zip(*names, strict=True)):
-            if self.status[position] != "unavailable":
-                groups.setdefault(group, []).append(position)
-        return groups
+        columns = [
+            self._cells[name].tolist() for name in ("dataset", "model", "select")
+        ]
+        names = list(zip(*columns, strict=True))
+        is_available = self.status != "unavailable"
+        positions: list[int] = np.flatnonzero(is_available).tolist()
+        return group_by(positions, lambda position: names[position])
 
     def __contains__(self, metric: str) -> bool:
         """Return True if the cells have a column for a metric."""
@@ -369,19 +370,15 @@ def reading_table(reading: Reading, lines: pd.DataFrame) -> pd.DataFrame:
     `lines`: the result of `compare_readings` for this reading.
     """
     headings = {value: _heading(value, reading) for value in reading.values}
-    names = ["label", "published", "value", "text", "nearest"]
-    columns = (lines[name].tolist() for name in names)
-    texts: dict[tuple[str, float], dict[str, str]] = {}
-    nearest: dict[tuple[str, float], str] = {}
-    for label, published, value, text, is_nearest in zip(*columns, strict=True):
-        texts.setdefault((label, published), {})[value] = text
-        if is_nearest:
-            nearest[label, published] = headings[value]
+    records = lines.to_dict("records")
+    by_published = group_by(records, lambda line: (line["label"], line["published"]))
     rows = []
-    for (label, published), text_of in texts.items():
-        shown = [text_of.get(value, "not run") for value in headings]
-        nearest_value = nearest.get((label, published), "")
-        rows.append([label, f"{published:g}", *shown, nearest_value])
+    for (label, published), group in by_published.items():
+        text_of = {line["value"]: line["text"] for line in group}
+        texts = [text_of.get(value, "not run") for value in headings]
+        nearest = [headings[line["value"]] for line in group if line["nearest"]]
+        nearest_heading = nearest[-1] if nearest else ""
+        rows.append([label, f"{published:g}", *texts, nearest_heading])
     table_columns = ["published value", "published", *headings.values(), "nearest"]
     return pd.DataFrame(rows, columns=table_columns)
 

@@ -95,11 +95,11 @@ def _measured_lines(
 ) -> Iterator[SummaryLine]:
     """Yield the lines of each group of cells; see `summarise` for `published_only`."""
     claimed = _claimed_metrics(measured.resolved) if published_only else None
-    for group, endings in measured.endings.items():
+    for group, statuses in measured.statuses.items():
         *_, reading = group
         if published_only and reading:
             continue
-        ending = _common_ending(group, endings, measured)
+        ending = _common_ending(group, statuses, measured)
         yield from _group_lines(group, ending, measured, claimed)
 
 
@@ -115,13 +115,13 @@ def _claimed_metrics(resolved: Resolved) -> set[str]:
     return {measure.column for measure in measures}
 
 
-def _common_ending(group: Key, endings: set[str], measured: MeasuredCells) -> str:
+def _common_ending(group: Key, statuses: set[str], measured: MeasuredCells) -> str:
     """Return the ending that all cells of a group share; `incomplete` if they share none or folds
     are missing.
     """
-    if len(endings) > 1:
+    if len(statuses) > 1:
         return "incomplete"
-    (ending,) = endings
+    (ending,) = statuses
     if ending != COMPLETE:
         return ending
     runs = measured.columns(group)["run"]
@@ -228,7 +228,7 @@ def _unmeasured_lines(measured: MeasuredCells) -> list[SummaryLine]:
     measures, on the data sets that were run.
     """
     resolved = measured.resolved
-    default = [group for group in measured.endings if group[-1] == ""]
+    default = [group for group in measured.statuses if group[-1] == ""]
     if not default:
         return []
     datasets = {dataset for dataset, *_ in default}

@@ -104,20 +104,23 @@ def discriminants(
         for size in sizes_left:
             column = discriminant(negative, positive, size, dimension)
             result[size].append(column)
-            if not column.beta.any():
-                varies = [
-                    *negative.spread[:size],
-                    *positive.spread[:size],
-                    *(positive.first - negative.first)[:size],
-                ]
-                warnings.warn(
-                    COINCIDING
-                    if np.abs(varies).max() > LEAST_SPREAD
-                    else constant_warning,
-                    UserWarning,
-                    stacklevel=2,
-                )
+            has_direction = column.beta.any()
+            if not has_direction:
+                are_constant = _are_constant(negative, positive, size)
+                message = constant_warning if are_constant else COINCIDING
+                warnings.warn(message, UserWarning, stacklevel=2)
     return result
+
+
+def _are_constant(negative: Moments, positive: Moments, size: int) -> bool:
+    """Return True if the leading features, `size` in number, are constant over the rows of both
+    classes, but for round-off.
+    """
+    between = positive.first - negative.first
+    spreads = [*negative.spread[:size], *positive.spread[:size], *between[:size]]
+    largest = np.abs(spreads).max()
+    # Not `<=`: a spread that is NaN counts as none.
+    return not largest > LEAST_SPREAD
 
 
 def class_odds(

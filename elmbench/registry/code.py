@@ -184,26 +184,40 @@ def _locate(name: str) -> tuple[str, Path | None]:
     if spec is None:
         return name, None
     if spec.has_location and spec.origin is not None:
-        path = Path(os.path.realpath(spec.origin))
-        # A module of a ZIP file lies below this file.
-        return top, next(
-            (file for file in (path, *path.parents) if file.is_file()), None
-        )
+        return top, _file_on_path(spec.origin)
+    # A folder without `__init__.py`.
     unit = top
     folders = [Path(folder) for folder in spec.submodule_search_locations or ()]
-    for part in rest:  # below a folder without `__init__.py`
+    for part in rest:
         unit = f"{unit}.{part}"
-        files = [
-            file
-            for folder in folders
-            for stem in (folder / part / "__init__", folder / part)
-            for file in map(Path, (f"{stem}{suffix}" for suffix in _SUFFIXES))
-            if file.is_file()
-        ]
-        if files:
-            return unit, Path(os.path.realpath(files[0]))
-        folders = [folder / part for folder in folders if (folder / part).is_dir()]
+        file = _module_file(folders, part)
+        if file is not None:
+            return unit, Path(os.path.realpath(file))
+        subfolders = [folder / part for folder in folders]
+        folders = [folder for folder in subfolders if folder.is_dir()]
     return unit, None
+
+
+def _file_on_path(origin: str) -> Path | None:
+    """Return the file of a module, with links resolved, or the ZIP archive that it lies in; None if
+    there is neither.
+    """
+    path = Path(os.path.realpath(origin))
+    files = (file for file in (path, *path.parents) if file.is_file())
+    return next(files, None)
+
+
+def _module_file(folders: Iterable[Path], name: str) -> Path | None:
+    """Return the file of a package or module in the first of some folders that holds it; None if
+    none does.
+    """
+    for folder in folders:
+        for stem in (folder / name / "__init__", folder / name):
+            for suffix in _SUFFIXES:
+                file = Path(f"{stem}{suffix}")
+                if file.is_file():
+                    return file
+    return None
 
 
 def _files_below(folder: Path) -> Iterator[Path]:

@@ -109,11 +109,11 @@ class Resolved:
         """
         in_paper: dict[tuple[str, str], set[tuple[str, float]]] = defaultdict(set)
         for table in self.file.tables or [self.file]:
-            for dataset, value in self._by_suite_name(table.published.values):
-                is_own = dataset != ALL and not value.cited
-                if is_own and value.value is not None:
-                    of_metric = in_paper[dataset, value.metric]
-                    of_metric.add((value.model, value.number))
+            for dataset, published in self._by_suite_name(table.published.values):
+                if dataset == ALL or published.cited or published.value is None:
+                    continue
+                values = in_paper[dataset, published.metric]
+                values.add((published.model, published.number))
         return dict(in_paper)
 
     def _by_suite_name(
