@@ -23,9 +23,9 @@ STATUSES = ("ok", "diverged", "out-of-memory", "failed")
 
 
 def preload(task: Task, context: Context) -> None:
-    """Import the model of a task and load its data, so that neither counts as time of the task. A
-    built-in model is also fitted once, on a few random rows.
+    """Import the model of a task and load its data, so that neither counts as time of the task.
 
+    A built-in model is also fitted once, on a few random rows. A task without data loads nothing.
     Raises ElmbenchError if the data or the model have changed since the task was planned.
     """
     if task.data is None:
@@ -56,8 +56,9 @@ def preload(task: Task, context: Context) -> None:
 
 
 def _check_unchanged(name: str, state: str, planned: str) -> None:
-    """Raise ElmbenchError unless the present `state` of a model or data set equals the `planned`
-    one. Both are texts such as a version.
+    """Raise ElmbenchError unless the present state of a model or data set is the planned one.
+
+    `name`: the model or data set. `state` and `planned`: texts such as a version or a checksum.
     """
     if state != planned:
         problem = f"{name} has changed since the run was planned ({state})"
@@ -67,13 +68,15 @@ def _check_unchanged(name: str, state: str, planned: str) -> None:
 def attempt(
     task: Task, inputs: Mapping[str, Result], context: Context, blas_threads: int = 1
 ) -> Result:
-    """Run a task in this process, and return its result or its failure; only an interrupt is
-    raised.
+    """Run a task in this process, and return its result or its failure.
 
-    A task whose inputs hold a failed result is not run. `inputs`: results of the tasks that it
-    needs, by key. `blas_threads`: threads of the linear algebra library meanwhile. The result:
-    `status` and `reason`; with status "ok" also the values of the task; `warnings`, the first five,
-    each once; `solvers`, the number of uses of each solver and of failed bounds, if there were any.
+    `inputs`: the results of the tasks that it needs, by key. If one of them did not end ok, the
+    task is not run and has its status. `blas_threads`: threads of the linear algebra library
+    meanwhile. Only KeyboardInterrupt is raised.
+
+    The result is in the types of JSON: `status` and `reason`; with status "ok" also the values of
+    the task; `warnings`, the first five, each once, in alphabetical order; `solvers`, the number of
+    uses of each solver and of failed bounds, if there were any.
     """
     failure = next(
         (result for result in inputs.values() if result["status"] != "ok"), None
@@ -112,8 +115,9 @@ def attempt(
 def catch_failures(action: Callable[[], Result], context: Context) -> Result:
     """Return the result of an action in the types of JSON, with `status` and `reason`.
 
-    An error, or a result that is not valid, becomes a result of status "failed" or "out-of-memory".
-    Only KeyboardInterrupt is raised.
+    The status is "ok" and the reason empty unless the result of the action has others. An error, or
+    a result that is not valid, becomes a result of status "failed" or "out-of-memory" (with the
+    limit of `context` in bytes). Only KeyboardInterrupt is raised.
     """
     try:
         result: Result = json.loads(

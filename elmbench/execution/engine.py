@@ -54,11 +54,12 @@ def find_pending(
     retry: bool = False,
     force: bool = False,
 ) -> list[str]:
-    """Return the keys of the tasks to run, in the order of the plan: those without a result, and
-    those that need one of these.
+    """Return the keys of the tasks to run, in the order of the plan.
 
-    `limits`: by key; a task that reached a limit is repeated if this one is larger. `retry`: repeat
-    all tasks that did not end ok. `force`: repeat all tasks.
+    These are the tasks without a result in the store, and those that need a task to run. `tasks`:
+    the plan, by key; a task follows those that it needs. `limits`: by key; a task that reached a
+    limit is repeated if this one is larger. `retry`: repeat all tasks that did not end ok. `force`:
+    repeat all tasks.
     """
     if force:
         return list(tasks)
@@ -109,8 +110,9 @@ class Estimates:
         self._durations: dict[tuple[str, ...], tuple[float, float]] = {}
 
     def note(self, key: str, seconds: float) -> None:
-        """Add the duration of an ended task, which corrects the estimates of tasks of its kind and
-        model.
+        """Add the seconds of an ended task, which correct the estimates of similar tasks.
+
+        These are the tasks of the same kind and model; those of the same data set count first.
         """
         group = self._groups[key]
         kind_and_model = group[:2]
@@ -140,11 +142,11 @@ class Estimates:
     def remaining(
         self, waiting: Iterable[str], running: Mapping[str, float], workers: int
     ) -> tuple[float, bool]:
-        """Return the remaining seconds of a run, and whether they are complete: False if tasks of
-        models of unknown duration are left out.
+        """Return the remaining seconds of a run, and True if no task is left out of them.
 
-        `waiting`: keys of tasks that have not begun. `running`: seconds since their start, by key.
-        `workers`: their number; if there is none yet, the seconds are those of one.
+        A task is left out if it is of a model of unknown duration. `waiting`: keys of tasks that
+        have not begun. `running`: seconds since their start, by key. `workers`: their number, which
+        divides the seconds; 0 counts as one.
         """
         spent_by_key = dict.fromkeys(waiting, 0.0)
         spent_by_key.update(running)
@@ -161,8 +163,9 @@ class Estimates:
 
 
 def _limited_seconds(task: Task, limits: Limits) -> float:
-    """Return the rough seconds of a task, at most its time limit; 0 if it needs too much memory or
-    its model refuses the parameters.
+    """Return the seconds of a task by the formula of its model, at most its time limit.
+
+    It is 0 if the task needs more memory than the limit, or its model refuses the parameters.
     """
     try:
         if limits.memory is not None and task.exceeds_memory(limits.memory):
@@ -192,7 +195,7 @@ class Run:
     until: float = math.inf
 
     def run(self, todo: list[str]) -> None:
-        """Run the tasks of these keys and store their results.
+        """Run the tasks with the keys `todo`, and store their results.
 
         Raises KeyboardInterrupt on Ctrl-C; every result that has arrived is stored. Raises
         WriteError if a result cannot be stored; the run stops.
@@ -211,8 +214,11 @@ class Run:
             self._run_tasks(executor, todo)
 
     def _run_tasks(self, executor: Executor, todo: list[str]) -> None:
-        """Run the tasks of these keys in an executor until all have ended or the time is over.
-        Answers that have arrived are stored even after an interrupt or an ElmbenchError.
+        """Run tasks in an executor until all have ended or the time of the run is over.
+
+        `todo`: their keys. The queue and the running tasks are attributes of this object, which it
+        sets. Answers that have arrived are stored even after an interrupt or an ElmbenchError,
+        which are raised.
         """
         has_end = self.until < math.inf
         # A single worker follows the order of the plan, because neighbours share their data.
@@ -243,7 +249,9 @@ class Run:
 
     def _fill_workers(self, executor: Executor) -> None:
         """Start ready tasks until every worker is busy, none is ready or the time is over.
-        Immediate tasks run here.
+
+        Immediate tasks run here, in this process. Without workers, one task is handed to the
+        executor, and waits there.
         """
         width = max(executor.workers, 1)
         while len(self._running) < width and not self._is_over():
@@ -253,8 +261,9 @@ class Run:
             self._start(executor, self.tasks[key])
 
     def _start(self, executor: Executor, task: Task) -> None:
-        """Hand a task to a worker, or run an immediate one here and store its result. Reports its
-        start.
+        """Hand a task to a worker, or run an immediate one here and store its result.
+
+        It reports the start of the task, and takes the inputs of the task from the store.
         """
         inputs = {name: self.store.result(name) or {} for name in task.needs}
         self.on_event(Event("start", task))
@@ -270,8 +279,10 @@ class Run:
         self._running[future] = task
 
     def _take_idle_worker(self, task: Task) -> None:
-        """Remove one entry of `_idle_codes`, that of the idle worker that takes this task: one that
-        has run its code, or the last.
+        """Remove one entry of `_idle_codes`: that of the idle worker that takes this task.
+
+        It is one that has run the code from outside of the task, or the last one. Without entries,
+        nothing happens.
         """
         if not self._idle_codes:
             return
@@ -281,8 +292,9 @@ class Run:
         self._idle_codes.remove(code)
 
     def _remaining_limits(self) -> Limits:
-        """Return the time left until the end of the run as limits, at least 0.1 s; no limits if the
-        run has no end.
+        """Return the time left until the end of the run as limits, at least 0.1 s.
+
+        There are no limits if the run has no end.
         """
         if math.isinf(self.until):
             return Limits()
@@ -299,8 +311,10 @@ class Run:
                 self._idle_codes.append(task.outside_code)
 
     def _finish(self, task: Task, answer: Answer) -> None:
-        """Store the answer to a task, report its end and release the tasks that depend on it. A
-        task that the end of the run stopped is reported without a result, and not stored.
+        """Store the answer to a task, report its end and release the tasks that depend on it.
+
+        A task that the end of the run stopped is reported without a result, and not stored. The
+        duration corrects the estimates unless the task is immediate.
         """
         is_timeout = answer.result["status"] == "timeout"
         # A task that the end of the run has stopped did not reach a limit of its own.
@@ -320,8 +334,9 @@ class Run:
                 self._put(task, future.result())
 
     def _put(self, task: Task, answer: Answer) -> None:
-        """Store the answer to a task, with its environment: this machine's, unless the answer names
-        another.
+        """Store the answer to a task with its environment.
+
+        It is that of this machine unless the answer describes another, which is then stored too.
         """
         environment = self._environment
         if answer.environment:
@@ -366,14 +381,15 @@ class WorkQueue:
         self._ready: dict[str | None, list[tuple[float, int, str]]] = {}
 
     def __bool__(self) -> bool:
+        """Return True while a task has not been marked as done."""
         return self._sorter.is_active()
 
     def pop(self, idle_codes: Sequence[str] = ()) -> str | None:
-        """Return the key of the next task that can start; None if there is none.
+        """Remove the next task that can start, and return its key; None if there is none.
 
-        `idle_codes`: the code from outside that each idle worker has run. A task with that of the
-        last one comes first, because other tasks may need a new worker. Immediate tasks come before
-        it, because they may release such tasks.
+        `idle_codes`: the code from outside that each idle worker has run; empty for none. A task
+        with the code of the last one comes first, because other tasks may need a new worker.
+        Immediate tasks come before it, because they may release such tasks.
         """
         for key in self._sorter.get_ready():
             self._add_ready(key)
@@ -388,7 +404,7 @@ class WorkQueue:
         return next_key
 
     def _add_ready(self, key: str) -> None:
-        """Add a task that can start to the heap of its code."""
+        """Add a task whose inputs are ready to the heap of its code from outside."""
         task = self._tasks[key]
         code = None if task.immediate else task.outside_code
         length = self._lengths[key]

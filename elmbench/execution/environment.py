@@ -24,8 +24,10 @@ _PACKAGES = (
 
 
 def describe_environment() -> dict[str, Any]:
-    """Return the facts of this environment: `python`, `packages` (versions), `blas`, `system`,
-    `processor`, `cores`, `memory_gib` and `commit` (None outside of a checkout).
+    """Return the facts of this environment in the types of JSON.
+
+    The keys are `python` (version), `packages` (versions by name), `blas` (a list, see `_blas`),
+    `system`, `processor`, `cores`, `memory_gib` and `commit` (None outside of a checkout).
     """
     cpuinfo = Path("/proc/cpuinfo")
     processors = re.findall(
@@ -50,8 +52,10 @@ def version_of_code() -> str:
 
 
 def _blas() -> list[dict[str, Any]]:
-    """Return a dict for each loaded BLAS library: internal_api, version, architecture and
-    threading_layer.
+    """Return a dict for each loaded BLAS library.
+
+    The keys are internal_api (such as openblas), version, architecture and threading_layer; a fact
+    that threadpoolctl does not know is None.
     """
     import scipy.linalg  # noqa: F401 - loads the library that is to be described
     from threadpoolctl import threadpool_info
@@ -80,7 +84,10 @@ def _commit() -> str | None:
         return None
 
     def git(*words: str) -> str:
-        """Return what git prints; raise CalledProcessError if it fails."""
+        """Return the standard output of a git command in the checkout, without spaces at its ends.
+
+        Raises CalledProcessError if it fails, OSError if there is no git.
+        """
         ended = subprocess.run(
             ["git", "-C", str(top), *words],
             capture_output=True,

@@ -17,10 +17,10 @@ def adopt_orphans() -> None:
 
 
 def children(process: int) -> list[int]:
-    """Return the ids of the children of a process, within microseconds; one may be missing while
-    another one ends.
+    """Return the ids of the direct children of a process, given by its id.
 
-    Raises OSError if the kernel has no such lists, or the process has ended.
+    It takes microseconds. A child may be missing while another one ends. Raises OSError if the
+    kernel has no such lists, or the process has ended.
     """
     numbers: list[int] = []
     for thread in os.listdir(f"/proc/{process}/task"):
@@ -32,11 +32,11 @@ def children(process: int) -> list[int]:
 
 
 def memory_limit(process: Path = Path("/proc/self")) -> int | None:
-    """Return the smallest memory limit, in bytes, of the control groups that hold a process, and of
-    the groups around them; None if there is none.
+    """Return the smallest memory limit, in bytes, of the control groups that hold a process.
 
-    Containers (Docker, Kubernetes) and batch systems (`sbatch --mem` of SLURM) limit memory so, by
-    version 1 or 2 of the interface. `process`: the folder of the process in /proc.
+    Groups around them count too. It is None if there is no limit. `process`: the folder of the
+    process in /proc. Containers (Docker, Kubernetes) and batch systems (`sbatch --mem` of SLURM)
+    limit memory so, by version 1 or 2 of the interface.
     """
     limits: list[int] = []
     for path in _limit_files(process):
@@ -47,8 +47,10 @@ def memory_limit(process: Path = Path("/proc/self")) -> int | None:
 
 
 def _limit_files(process: Path) -> Iterator[Path]:
-    """Yield the files that may hold a memory limit of a process, from its own group to the
-    outermost one that it sees.
+    """Yield the files that may hold a memory limit of a process, from its own group outwards.
+
+    The last one is that of the outermost group that the process sees. `process`: its folder in
+    /proc. Some of the files may not exist. Without control groups, nothing is yielded.
     """
     try:
         groups = (process / "cgroup").read_text("utf-8").splitlines()

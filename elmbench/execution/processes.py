@@ -42,8 +42,9 @@ def available_memory() -> int:
 
 
 def descendant_ids(process: int) -> list[int]:
-    """Return the ids of the descendants of a process; none if it has ended. On Linux, this avoids
-    psutil, which looks at every process.
+    """Return the ids of the descendants of a process, given by its id; none if it has ended.
+
+    On Linux, this avoids psutil, which looks at every process.
     """
     if sys.platform == "linux":
         from elmbench.execution import linux
@@ -63,10 +64,10 @@ def descendant_ids(process: int) -> list[int]:
 
 
 def held_bytes(process: int, enough: int) -> int:
-    """Return the memory in bytes that a process and its descendants hold.
+    """Return the memory in bytes that a process, given by its id, and its descendants hold.
 
-    `enough`: if the sum exceeds this, shared pages are divided among the processes, which is slow;
-    else they count fully for each.
+    `enough`: if the sum exceeds this number of bytes, shared pages are divided among the processes,
+    which is slow; else they count fully for each.
     """
     family = [process, *descendant_ids(process)]
     total = sum(map(_bytes_of, family))
@@ -78,8 +79,10 @@ def held_bytes(process: int, enough: int) -> int:
 
 
 def _bytes_of(process: int, *, proportional: bool = False) -> int:
-    """Return the memory of a process in bytes; 0 if it has ended. `proportional`: count its share
-    of shared pages, if the system reports it.
+    """Return the memory in bytes of a process, given by its id; 0 if it has ended.
+
+    `proportional`: count its share of the pages that it shares with others, or none of them if the
+    system does not report the share; else they count fully.
     """
     with contextlib.suppress(psutil.Error):
         if not proportional:
@@ -90,8 +93,10 @@ def _bytes_of(process: int, *, proportional: bool = False) -> int:
 
 
 def end_marked(mark: str) -> None:
-    """Kill all processes of this user whose mark begins with the given text, and their descendants,
-    until none is left or five seconds have passed. They may start others meanwhile.
+    """Kill all processes of this user whose mark begins with a text, and their descendants.
+
+    The mark is the environment variable `MARK`. This is repeated until none is left or five seconds
+    have passed, since they may start others meanwhile.
     """
     give_up = time.monotonic() + _PATIENCE
     while time.monotonic() < give_up:
@@ -133,19 +138,20 @@ def lives(process: psutil.Process) -> bool:
 
 
 def guarded_mark() -> str:
-    """Return the mark for processes of this one: all with this mark are killed when this process
-    ends, even by SIGKILL.
+    """Return the mark for processes that end with this one: they inherit it in the variable `MARK`.
 
-    The first call starts a guard, a separate process, so a model that holds the interpreter lock
-    cannot block it. A fork of this process has a guard of its own.
+    All processes with this mark are killed when this process ends, even by SIGKILL. The first call
+    starts a guard, a separate process, so a model that holds the interpreter lock cannot block it.
+    A fork of this process has a mark and a guard of its own.
     """
     return _guarded_mark(os.getpid())
 
 
 @cache
 def _guarded_mark(owner: int) -> str:
-    """Return a new mark, and start the guard that kills the processes with it when the process
-    `owner`, this one, ends.
+    """Return a new mark, and start the guard that kills the processes with it when `owner` ends.
+
+    `owner`: the id of this process, which distinguishes it from its forks in the cache.
     """
     mark = f"{owner}-{secrets.token_hex(8)}"
     package = str(Path(__file__).resolve().parents[2])

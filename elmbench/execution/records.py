@@ -1,5 +1,5 @@
-"""The form of the records in a store. A record may have the right checksum but be another
-program's.
+"""The form of the records in a store, which is checked when they are read. A record may have the
+right checksum but be another program's.
 """
 
 import json
@@ -26,7 +26,7 @@ class _Form(BaseModel):
 
 
 def _check_whole(number: float) -> float:
-    """Return a number; raise ValueError if it is not whole."""
+    """Return a number; raise ValueError if it is not a whole number."""
     if not number.is_integer():
         raise ValueError("expected a whole number")
     return number
@@ -39,8 +39,10 @@ def _check_text(text: str) -> str:
 
 
 def _check_measures(measures: dict[str, float | None]) -> dict[str, float | None]:
-    """Return measures by column; raise ValueError if the value of a known metric is outside its
-    range.
+    """Return measures by column; raise ValueError if a value is outside the range of its metric.
+
+    A column is a metric, or a metric at a value, such as `gmean@h=50`. Missing values (None), and
+    columns of other names, are not checked.
     """
     for column, value in measures.items():
         name, _, _ = column.partition("@")
@@ -108,8 +110,9 @@ class _Result(_Form):
 
     @model_validator(mode="after")
     def _has_plausible_classes(self) -> Self:
-        """Raise ValueError if predictions have more classes than there are rows, and more than
-        1,000.
+        """Raise ValueError if predictions have more classes than rows, and more than 1,000.
+
+        The rows are the training and test rows of the result, `n_train` and `n_test`.
         """
         if self.predictions is None or self.predictions.classes is None:
             return self
@@ -201,8 +204,11 @@ _FORMS: dict[str, type[_Form]] = {
 
 
 def content_of_line(line: bytes) -> Any:
-    """Return the content of a line of the log, whose checksum is known to be right; None if it does
-    not have the form of its kind.
+    """Return the content of a line of the log; None if it does not have the form of its kind.
+
+    `line`: its SHA-256, which the caller has checked, the name of the record (`unit:KEY`,
+    `environment:HASH` or `table:PROFILE/EXPERIMENT`) and JSON, separated by spaces and without the
+    end of the line.
     """
     _, _, rest = line.partition(b" ")
     name, _, text = rest.partition(b" ")
@@ -223,8 +229,10 @@ def content_of_line(line: bytes) -> Any:
 
 
 def _check_task(record: _StoredTask, content: Any) -> None:
-    """Raise ValueError or ElmbenchError if a fit that ended ok lacks predictions, or if predictions
-    cannot be used. `content`: that of the record.
+    """Raise ValueError or ElmbenchError if the predictions of a task are missing or cannot be used.
+
+    They are missing if the task is a fit that ended ok. `content`: the JSON from which `record` was
+    made.
     """
     result = record.result
     if record.unit.kind == FIT_KIND and result.status == "ok":
@@ -235,8 +243,9 @@ def _check_task(record: _StoredTask, content: Any) -> None:
 
 
 def _check_cells(cells: list[list[Any]]) -> None:
-    """Raise ValueError or TypeError if the values of a cell do not have the form of `_Cell`, or two
-    cells are the same.
+    """Raise ValueError or TypeError if a cell does not have the form of `_Cell`, or occurs twice.
+
+    `cells`: for each cell the list of the values of `Cell`; the first six identify it.
     """
     positions = {tuple(values[:6]) for values in cells}
     if len(positions) != len(cells):
@@ -249,8 +258,10 @@ def _check_cells(cells: list[list[Any]]) -> None:
 
 
 def _check_fit(fit: _Fit, result: _Result) -> None:
-    """Raise ValueError if a fit that ended ok has no predictions, or if its predictions do not fit
-    its task and the sizes of its split.
+    """Raise ValueError if the predictions of a fit that ended ok are missing or do not fit it.
+
+    A classification has predictions with classes, a regression without; the rows are as many as its
+    split plans.
     """
     if result.predictions is None:
         raise ValueError("expected the predictions of a fit")
@@ -264,16 +275,20 @@ def _check_fit(fit: _Fit, result: _Result) -> None:
 
 
 def _check_size(planned: Any, size: float | None) -> None:
-    """Raise ValueError if a part of a split does not have the planned number of rows. A share or
-    None, as `planned`, is not checked.
+    """Raise ValueError if a part of a split has not the planned number of rows.
+
+    `planned`: the number from the specification; a share or None is not checked. `size`: the number
+    of rows in the result; None if it is missing, which is an error too.
     """
     if isinstance(planned, int) and planned != size:
         raise ValueError(f"expected {planned} rows, found {size}")
 
 
 def _check_predictions(result: dict[str, Any]) -> None:
-    """Raise ElmbenchError if the predictions of a result cannot be used. `result`: with
-    `predictions` and perhaps `n_test`.
+    """Raise ElmbenchError if the predictions of a result cannot be used.
+
+    `result`: its JSON, with `predictions` (see `StoredPredictions`) and perhaps `n_test`, the
+    number of test rows.
     """
     from elmbench.evaluation.stored_predictions import StoredPredictions
 

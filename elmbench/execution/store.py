@@ -6,9 +6,11 @@ kills do not affect other runs. SQLite's write-ahead log needs shared memory, wh
 systems lack. Reading it never runs code.
 
 Layout below the root: `records/*.log`, the log; a lock. A line is a SHA-256 of its rest, a name and
-JSON. A kill loses at most the current line, and logs are merged by copying files. The last record
-of a name counts: files are numbered in the order of their creation. Their names also contain the
-format of their records.
+JSON, separated by spaces. A name is `unit:KEY` for the result of a task, `environment:HASH` for the
+software and machine, `table:PROFILE/EXPERIMENT` for a request of cells; `execution/records.py`
+defines the form of the JSON of each. A kill loses at most the current line, and logs are merged by
+copying files. The last record of a name counts: files are numbered in the order of their creation.
+Their names also contain the format of their records.
 """
 
 from __future__ import annotations
@@ -82,17 +84,19 @@ class Store:
 
     @property
     def n_damaged(self) -> int:
-        """The number of damaged lines, which are ignored: so far, those that have no name, and
-        those that have been read.
+        """The number of damaged lines so far, which are ignored.
 
-        An incomplete last line is not damaged: its writer was killed, or is still writing.
+        A line is damaged if its checksum is wrong, or its content has not the form of its kind; the
+        latter is noticed only when it is read. An incomplete last line is not damaged: its writer
+        was killed, or is still writing.
         """
         return len(self._damaged)
 
     # --- Records
 
     def refresh(self) -> None:
-        """Read the names of the lines that have been appended, by any process, since the last call.
+        """Read the names of the lines that any process has appended since the last call.
+
         Raises ElmbenchError if a file cannot be read.
         """
         for path in self._files():
@@ -118,8 +122,10 @@ class Store:
             self._read[path.name] = start
 
     def _files(self) -> list[Path]:
-        """Return the files of the log in the order of their numbers; none without a folder. Files
-        of other formats are left out, with a warning.
+        """Return the files of the log in the order of their numbers; none without a folder.
+
+        Files of other formats are left out, with a warning. Raises ElmbenchError if the folder
+        cannot be read.
         """
         try:
             names = sorted(os.listdir(self.folder))
@@ -150,7 +156,11 @@ class Store:
         return files
 
     def _latest_first(self, name: str) -> Iterator[Any]:
-        """Yield the contents of the intact records of a name, the latest first."""
+        """Yield the contents of the intact records of a name, the latest first.
+
+        `name`: such as `unit:KEY`. A record without the form of its kind is counted as damaged.
+        Raises ElmbenchError if a file cannot be read.
+        """
         for file, start, length in reversed(self._lines.get(name, [])):
             try:
                 with open(self.folder / file, "rb") as stream:
@@ -167,8 +177,10 @@ class Store:
                 yield content
 
     def _content_of(self, line: bytes) -> Any:
-        """Return the content of a line with the right hash; None if it does not have the form of
-        its kind, which is checked once.
+        """Return the content of a line of the log; None if it has not the form of its kind.
+
+        `line`: its bytes without the end of the line; their checksum is right. The form of a line
+        is checked once.
         """
         from elmbench.execution.records import content_of_line
 
@@ -184,11 +196,11 @@ class Store:
         return next(self._latest_first(name), None)
 
     def append(self, name: str, content: Any) -> None:
-        """Append a record to the log file of this process. It survives the death of this process at
-        once, and a failure of the machine after `close`.
+        """Append a record to the log file of this process, which is created if necessary.
 
-        `content`: in the types of JSON. Raises WriteError if it cannot be written; the log is
-        unchanged then.
+        `name`: such as `unit:KEY`. `content`: in the types of JSON. The record survives the death
+        of this process at once, and a failure of the machine after `close`. Raises WriteError if it
+        cannot be written; the log is unchanged then.
         """
         line = _line_of(name, content)
         n_bytes = len(line)
@@ -228,8 +240,10 @@ class Store:
         return path
 
     def close(self) -> None:
-        """Write all records to the disk and close the file of this process; the next record starts
-        a new file.
+        """Write all records to the disk and close the file of this process.
+
+        The next record starts a new file. Without a file, nothing happens. Raises WriteError if the
+        disk refuses the records.
         """
         if self._path is None:
             return
@@ -245,24 +259,26 @@ class Store:
     # --- Results
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """Return the latest record of a task (see `put` for its keys); None without an
-        intact one.
+        """Return the latest intact record of a task, by the task's key; None without one.
+
+        Its keys are `key`, `unit` (the content of the task), `needs` (keys of tasks), `fits` (the
+        number of fits or None), `result`, `environment` (its hash) and perhaps `seconds`.
         """
         return self._last(f"unit:{key}")
 
     def result(self, key: str) -> dict[str, Any] | None:
-        """Return the result of a task; None if it has not run."""
+        """Return the result of a task, by its key; None if there is no intact record."""
         record = self.get(key)
         return record["result"] if record else None
 
     def put(
         self, task: Task, result: Result, environment: str, seconds: float = 0.0
     ) -> None:
-        """Store a result with its task, its environment and its duration.
+        """Store a result with its task, its environment and its duration in seconds.
 
-        The record names the keys of the tasks that are needed and the number of fits, so that a
-        report reads them without the task. It survives the death of the process at once. Raises
-        WriteError if it cannot be written.
+        `environment`: the hash that `put_environment` returns. The record names the keys of the
+        tasks that are needed and the number of fits, so that a report reads them without the task.
+        Raises WriteError if it cannot be written.
         """
         record: dict[str, Any] = {
             "key": task.key,
@@ -277,7 +293,10 @@ class Store:
         self.append(f"unit:{task.key}", record)
 
     def put_environment(self, environment: dict[str, Any]) -> str:
-        """Store a description of software and machine, unless it is there; return its hash."""
+        """Store a description of software and machine, unless it is there; return its hash.
+
+        The hash has 16 hexadecimal digits.
+        """
         from elmbench.tasks.base import key_of
 
         name = key_of(environment)[:16]
@@ -286,7 +305,7 @@ class Store:
         return name
 
     def environment(self, name: str) -> dict[str, Any]:
-        """Return the description of the environment with this hash; {'hash': name} if it is
+        """Return the description of the environment with the hash `name`; {'hash': name} if it is
         missing.
         """
         return self._last(f"environment:{name}") or {"hash": name}
@@ -298,7 +317,8 @@ class Store:
     ) -> list[Cell]:
         """Return every cell that was requested of a table under a profile and is not outdated.
 
-        `latest`: cells that count as the last request, after all stored ones.
+        A cell is outdated if a later request has other settings for its entry. `latest`: cells that
+        count as the last request, after all stored ones.
         """
         cells: dict[tuple[Any, ...], Cell] = {}
         for request in (
@@ -316,14 +336,14 @@ class Store:
         return list(reversed(dict.fromkeys(reversed(commands))))
 
     def has_command(self, command: str) -> bool:
-        """Return True if this command line has requested cells of any table."""
+        """Return True if a command with exactly this text has requested cells of any table."""
         return any(
             command in self.commands(profile, experiment)
             for experiment, profile in self.tables()
         )
 
     def tables(self) -> list[tuple[str, str]]:
-        """Return pairs of the experiment and the profile of every requested table, in no order."""
+        """Return (experiment, profile) of every table that has requests, in no order."""
         names = (
             name.partition("/") for name in self._lines if name.startswith("table:")
         )
@@ -333,8 +353,9 @@ class Store:
         ]
 
     def requests(self, profile: str, experiment: str) -> list[tuple[list[Cell], str]]:
-        """Return the cells and the command of each request for a table, oldest first. Requests
-        before the last `whole` one are left out.
+        """Return the cells and the command of each request for a table, oldest first.
+
+        Requests before the last `whole` one (see `add_cells`) are left out.
         """
         from elmbench.tasks.plan import Cell
 
@@ -357,9 +378,10 @@ class Store:
     ) -> None:
         """Record a request for cells of a table, with its command, unless it changes nothing.
 
-        They replace the same cells with another key, and cells of the same entry with another
+        The cells replace the same cells with another key, and cells of the same entry with another
         protocol, grid, data or model version. A request is one record, so requests of other runs
-        stay. A `whole` request hides all requests before it.
+        stay. `whole`: the cells are all of the table, and hide all requests before. Raises
+        WriteError if it cannot be written.
         """
         cells = list(cells)
         previous = {_position(cell): cell for cell in self.cells(profile, experiment)}
@@ -379,8 +401,9 @@ class Store:
 
     @contextlib.contextmanager
     def writing_tables(self) -> Iterator[None]:
-        """Lock the tables against other runs for the duration of a `with` block, and refresh the
-        store first, so that the last writer has everything.
+        """Lock the tables against other runs for the duration of a `with` block.
+
+        The store is refreshed first, so that the last writer has everything.
         """
         with lock_tables(self.root.parent):
             self.refresh()
@@ -388,13 +411,18 @@ class Store:
 
 
 def lock_tables(results_dir: Path) -> AbstractContextManager[None]:
-    """Return the lock of the tables of a results folder, for a process that writes their files."""
+    """Return the lock of the tables of a results folder, a context manager.
+
+    A process that writes files of tables holds it meanwhile.
+    """
     return lock_file(results_dir / ".store" / "tables.lock")
 
 
 def _number_of_fits(task: Task) -> int | None:
-    """Return the number of models that a task fits; None if its kind, which may be a plug-in's,
-    does not give such a number.
+    """Return the number of models that a task fits.
+
+    It is None if the kind of the task, which may be a plug-in's, does not give a number from 0 to
+    2^63 - 1.
     """
     try:
         fits = int(task.number_of_fits)
@@ -404,7 +432,10 @@ def _number_of_fits(task: Task) -> int | None:
 
 
 def _line_of(name: str, content: Any) -> bytes:
-    """Return the line of a record: the hash of the rest, the name, and the content as JSON."""
+    """Return the line of a record as bytes, with the end of the line.
+
+    It has the SHA-256 of the rest, the name, and `content` as JSON, separated by spaces.
+    """
     text = json.dumps(content, sort_keys=True, allow_nan=True)
     body = f"{name} {text}".encode()
     digest = hashlib.sha256(body).hexdigest()
@@ -412,8 +443,10 @@ def _line_of(name: str, content: Any) -> bytes:
 
 
 def _name_of(line: bytes) -> str | None:
-    """Return the name of the record in a line; None if its hash does not match, or the name is not
-    valid.
+    """Return the name of the record in a line of the log, such as `unit:KEY`.
+
+    It is None if the SHA-256 at the beginning of the line is not that of the rest, or the name is
+    not valid. `line`: without the end of the line.
     """
     written_hash = line[:_HASH]
     body = line[_HASH + 1 :]
@@ -431,10 +464,11 @@ def _name_of(line: bytes) -> str | None:
 def _merge_request(
     present: dict[tuple[Any, ...], Cell], cells: Iterable[Cell]
 ) -> dict[tuple[Any, ...], Cell]:
-    """Return the cells of a table, by position, after a new request.
+    """Return the cells of a table, by position, after a new request for `cells`.
 
-    Cells of an entry whose settings the request changes are dropped, and so are unavailable ones
-    whose data are here now. A requested cell whose data are missing does not replace a present one.
+    `present`: the cells before, by position (see `_position`). Cells of an entry whose settings the
+    request changes are dropped, and so are unavailable ones whose data are here now. A requested
+    cell whose data are missing does not replace a present one.
     """
     requested = {_position(cell): cell for cell in cells}
     available = [cell for cell in requested.values() if not cell.unavailable]
@@ -462,5 +496,5 @@ def _entry(cell: Cell) -> tuple[str, ...]:
 
 
 def _position(cell: Cell) -> tuple[Any, ...]:
-    """Return the entry of a cell with its run and fold, which identify the cell."""
+    """Return the data set, model, selection, reading, run and fold of a cell, which identify it."""
     return (*_entry(cell), cell.run, cell.fold)

@@ -8,7 +8,10 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def group_by(items: Iterable[T], key: Callable[[T], Key]) -> dict[Key, list[T]]:
-    """Return items as lists by their key; the keys and the items keep the order of the items."""
+    """Return items as lists by their key: {key of item: [items]}.
+
+    `key`: computes the key of an item. The keys and the items keep the order of the items.
+    """
     groups: dict[Key, list[T]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)

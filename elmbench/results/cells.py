@@ -75,17 +75,19 @@ _WHOLE = ["run", "fold", "n_units", "n_test", RECORD, *COUNTS, *FACTS]
 def cells_frame(
     planned: list[Cell], store: Store, values: list[str], resolved: Resolved
 ) -> pd.DataFrame:
-    """Return a line for each planned cell that has ended or cannot run, sorted, with the columns of
-    `cells.csv`.
+    """Return a data frame with the content of `cells.csv`: a line for each planned cell.
 
-    `values` are the columns of measured values. Optional columns are left out if they hold nothing.
+    Cells that have not ended are left out, but not those that cannot run. The lines are sorted (see
+    `order_of`). `values`: the columns of measured values, such as `mcc` or `gmean@h=50`. Optional
+    columns are left out if they hold nothing.
     """
     lines: list[dict[str, Any]] = []
     capped_values = capped_fits(store)
 
     def read_predictions() -> Iterator[StoredPredictions | None]:
-        """Add the line of each cell to `lines` and yield its predictions, so that one record is
-        held at a time.
+        """Yield the predictions of each cell that has a line, or None, and add the line to `lines`.
+
+        It is a generator, so that one record is held at a time.
         """
         for cell in planned:
             if cell.unavailable:
@@ -122,8 +124,9 @@ def cells_frame(
 
 
 def columns_of_cells(values: Iterable[str]) -> list[str]:
-    """Return the columns that each `cells.csv` has, in their order, with these measured values
-    after the parameters.
+    """Return the columns that each `cells.csv` has, in their order.
+
+    `values`: the columns of measured values, which follow the parameters.
     """
     description = [*CELL_NAMES, "status", "reason", "params"]
     return [*description, *values, *TIMES, "n_units", "condition", "n_test"]
@@ -132,7 +135,8 @@ def columns_of_cells(values: Iterable[str]) -> list[str]:
 def _mark_overflow(cells: pd.DataFrame) -> pd.DataFrame:
     """Set the status `diverged` of cells with an infinite error, in place, and return all cells.
 
-    New runs already mark them (see `Predictions.have_diverged`).
+    `cells`: a line for each, with the columns of `cells.csv`. New runs already mark them (see
+    `Predictions.have_diverged`).
     """
     error_metrics = metrics_taking("values")
     is_infinite = np.zeros(len(cells), dtype=bool)
@@ -150,7 +154,10 @@ def _mark_overflow(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns of one cell that are not measured values, from its stored result."""
+    """Return the columns of one cell that are not measured values: {column: value}.
+
+    `result`: the stored result of its task. A column without a value is None.
+    """
     line = {name: getattr(cell, name) for name in CELL_NAMES}
     for name in ("status", *TIMES, "n_units", "condition", "n_test"):
         line[name] = result.get(name)
@@ -169,8 +176,9 @@ def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
 def _measured_values(
     result: dict[str, Any], columns: Iterable[str]
 ) -> dict[str, float | None]:
-    """Return the measured values of a result that are among `columns`, without metrics that can be
-    computed from its predictions.
+    """Return the measured values of a stored result that are among `columns`, by column.
+
+    Metrics that can be computed from its predictions, if it has any, are left out.
     """
     wanted = set(columns) - set(NO_METRICS)
     if result.get("predictions"):
@@ -183,11 +191,10 @@ def _measured_values(
 
 
 def _user_warnings(result: dict[str, Any]) -> str | None:
-    """Return the first lines of the warnings of a model, joined by semicolons; None if it has none
-    or did not end ok.
+    """Return the first lines of the warnings of a model, joined by semicolons.
 
-    Warnings of other categories than UserWarning are left out: some depend on the versions of
-    libraries.
+    It is None if the stored result has none or did not end ok. Warnings of other categories than
+    UserWarning are left out: some depend on the versions of libraries.
     """
     if result["status"] != "ok":
         return None
@@ -200,8 +207,10 @@ def _user_warnings(result: dict[str, Any]) -> str | None:
 
 
 def _limit_columns(record: dict[str, Any], store: Store) -> dict[str, float | None]:
-    """Return the column of `LIMITS` that holds the time limit which stopped a cell: its own, or
-    that of the search before it; empty if it was not stopped.
+    """Return the time limit that stopped a cell as {column of `LIMITS`: seconds}.
+
+    It is the limit of the cell itself, or that of the search before it. `record`: that of the cell
+    in the store. The dict is empty if it was not stopped.
     """
     if record["result"]["status"] != "timeout":
         return {}
@@ -224,8 +233,10 @@ def stored_predictions_of(result: dict[str, Any] | None) -> StoredPredictions | 
 
 
 def needed_records(keys: Iterable[str], store: Store) -> Iterator[dict[str, Any]]:
-    """Yield the records of tasks (by their keys) and of all tasks that they need, each once, the
-    nearest first; tasks without a record are skipped.
+    """Yield the records of tasks and of all tasks that they need, each once, the nearest first.
+
+    `keys`: those of the tasks, which come before the tasks that they need. Tasks without a record
+    in the store, and what only they need, are skipped.
     """
     queue = deque(keys)
     visited = set()
@@ -239,17 +250,18 @@ def needed_records(keys: Iterable[str], store: Store) -> Iterator[dict[str, Any]
 
 
 def order_of(resolved: Resolved) -> Callable[[Any], tuple[Any, ...]]:
-    """Return the function that computes the sort key of a line (a mapping with the columns of
-    `cells.csv`): default readings first, then the table's own selection, then the table's order.
+    """Return the function that computes the sort key of a line of `cells.csv`.
 
-    Data sets and models that the table does not have come last, by name.
+    Default readings come first, then the table's own selection, then the table's order. Data sets
+    and models that the table does not have come last, by name. The function takes a mapping with
+    the columns dataset, model, select and reading, and perhaps run and fold.
     """
     selections = _positions((*resolved.spec.protocol.selections, *SELECTIONS))
     datasets = _positions(resolved.file.spec.datasets)
     models = _positions(resolved.file.spec.models)
 
     def key(line: Any) -> tuple[Any, ...]:
-        """Return the sort key of a line."""
+        """Return the sort key of a line, a mapping with the columns of `cells.csv`."""
         reading = line["reading"]
         dataset = line["dataset"]
         model = line["model"]
@@ -274,11 +286,11 @@ def _positions(names: Iterable[str]) -> dict[str, int]:
 
 
 def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
-    """Return a function that computes the columns `CAPPED` from the record of a cell: 1.0 or 0.0
-    for its own fit, and the share of stopped fits in its searches.
+    """Return a function that computes the columns `CAPPED` from the record of a cell in the store.
 
-    It returns an empty dict for a model without `max_iter` and for a cell that did not end ok. The
-    searches that cells share are counted once.
+    They are 1.0 or 0.0 for its own fit, and the share of stopped fits in its searches, NaN without
+    searches. The function returns an empty dict for a model without `max_iter` and for a cell that
+    did not end ok. It looks up the searches that cells share once.
     """
 
     def count_stopped(record: dict[str, Any]) -> int:
@@ -295,7 +307,7 @@ def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
         return sum(map(count_stopped, searches)) / fits if fits else math.nan
 
     def capped_values(record: dict[str, Any]) -> dict[str, float]:
-        """Return the columns `CAPPED` of a cell, or an empty dict."""
+        """Return the columns `CAPPED` of a cell from its record; an empty dict if it has none."""
         most_steps = record["unit"].get("params", {}).get("max_iter")
         is_limited = isinstance(most_steps, int) and most_steps > 0
         if not is_limited or record["result"]["status"] != "ok":
@@ -310,7 +322,7 @@ def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
 
 
 def csv(frame: pd.DataFrame) -> str:
-    """Return a data frame as CSV without its index; floats keep every digit."""
+    """Return a data frame as CSV, with a header and without its index; floats keep every digit."""
     return frame.to_csv(index=False, lineterminator="\n")
 
 
@@ -320,10 +332,11 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
 
 
 def read_cells(path: Path) -> pd.DataFrame:
-    """Return the content of a `cells.csv` or of a baseline. Missing texts are empty; cells with an
-    infinite error are `diverged`.
+    """Return the content of a `cells.csv` or of a baseline.
 
-    Raises ElmbenchError if the file is missing or is not such a table.
+    Missing texts are empty, counts have a nullable integer type, and cells with an infinite error
+    are `diverged`. Raises ElmbenchError, whose next step is the command of the table, if the file
+    is missing or is not such a table.
     """
     expected = "a table that elmbench wrote"
     try:
@@ -349,8 +362,9 @@ def read_cells(path: Path) -> pd.DataFrame:
 
 
 def _damage(frame: pd.DataFrame) -> str | None:
-    """Return the fault of a `cells.csv` that was changed by hand, such as `line 3: run is '-1'`;
-    None if there is none.
+    """Return the first fault of a `cells.csv` that was changed by hand; None if there is none.
+
+    It is a text such as `line 3: run is '-1'`.
     """
     required = (*CELL_NAMES, "status", "params", "n_units")
     missing = [name for name in required if name not in frame]
@@ -368,12 +382,12 @@ def _damage(frame: pd.DataFrame) -> str | None:
 
 
 def _first_position(is_wrong: pd.Series[bool]) -> int:
-    """Return the position of the first True; 0 if there is none."""
+    """Return the position of the first True, from 0; also 0 if there is none."""
     return int(is_wrong.to_numpy(bool).argmax())
 
 
 def _wrong_values(frame: pd.DataFrame) -> dict[str, pd.Series[bool]]:
-    """Return a mask of the wrong lines for each column that can be wrong."""
+    """Return a mask, True for the lines with a wrong value, for each column that can be wrong."""
     are_texts = {*_TEXT, WARNING, REMARKS}
     no_numbers = [
         name
@@ -416,11 +430,12 @@ def _is_mapping(text: str) -> bool:
 def provenance(
     resolved: Resolved, planned: list[Cell], store: Store, commands: list[str]
 ) -> dict[str, Any]:
-    """Return the data, models, software and commands behind the numbers of a table: the content of
-    `environment.json`, without kept cells.
+    """Return the data, models, software and commands behind the numbers of a table, for JSON.
 
-    Its keys are `experiment`, `profile`, `commands`, `spec_sha256`, `datasets`, `remarks` (if there
-    are any), `models`, `environments` and `solvers`; a comparison also has its specification.
+    This is the content of `environment.json`, without kept cells. Its keys are `experiment`,
+    `profile`, `commands`, `spec_sha256`, `datasets`, `remarks` (if there are any), `models`,
+    `environments` and `solvers`; a comparison also has its specification, `spec`. `planned`: the
+    cells, of which those without a result count only for the remarks.
     """
     keys = (cell.key for cell in planned if cell.key)
     records = {record["key"]: record for record in needed_records(keys, store)}
@@ -454,8 +469,10 @@ def _checksum(content: Any) -> str:
 
 
 def _unit_with_data(key: str, records: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return the description of a task (`unit` of its record). If it only combines results, return
-    that of the first task that it needs and that has data; empty without a record.
+    """Return the content of a task, from `unit` of its record, that names its data.
+
+    If the task only combines results, return the content of the first task that it needs and that
+    has data. `records`: by key. The result is empty without a record.
     """
     if key not in records:
         return {}
@@ -470,9 +487,9 @@ def _unit_with_data(key: str, records: Mapping[str, dict[str, Any]]) -> dict[str
 def _identities(
     cells: Iterable[Cell], units: Iterable[dict[str, Any]]
 ) -> dict[str, list[str]]:
-    """Return the distinct checksums of the rows of each data set, by its name.
+    """Return the distinct checksums of the rows of each data set, sorted, by its name.
 
-    `units`: the description of the task of each cell.
+    `units`: the content of the task of each cell, in the order of the cells.
     """
     checksums = [
         (cell.dataset, unit["dataset"]["identity"])
@@ -489,8 +506,9 @@ def _identities(
 def _described_models(
     cells: Iterable[Cell], units: Iterable[dict[str, Any]]
 ) -> dict[str, str]:
-    """Return the model of each column, such as `eem, version 1`. `units`: the description of the
-    task of each cell.
+    """Return the model of each column, such as `eem, version 1`, by the name of the column.
+
+    `units`: the content of the task of each cell, in the order of the cells.
     """
     models = {}
     for cell, unit in zip(cells, units, strict=True):
@@ -500,8 +518,10 @@ def _described_models(
 
 
 def _solvers(records: Iterable[dict[str, Any]]) -> dict[str, int]:
-    """Return how often each solver was used, by its name. Each candidate on each fold counts once;
-    "bound failed" and "... given up" count those that then used another solver.
+    """Return how often each solver was used in the results of these records, by its name.
+
+    Each candidate on each fold counts once; "bound failed" and "... given up" count those that then
+    used another solver.
     """
     solvers: Counter[str] = Counter()
     for record in records:

@@ -34,7 +34,10 @@ TABLE_FILES = (
 
 
 def results_folder(results_dir: Path, profile: str, experiment: str) -> Path:
-    """Return the folder of a table: `<results-dir>/<profile>/<paper>/<table>`."""
+    """Return the folder of a table: `<results-dir>/<profile>/<paper>/<table>`; it may not exist.
+
+    `experiment`: the id of the table, `<paper>/<table>`.
+    """
     return results_dir / profile / experiment
 
 
@@ -53,8 +56,9 @@ class ResultsDirs:
     committed: Path | None = None
 
     def find(self, profile: str, experiment: str) -> Path:
-        """Return the first results folder that has results of a table; the user's if neither has
-        any.
+        """Return the first results folder that has results of a table; the user's if none has any.
+
+        This is the whole results folder, not that of the table.
         """
         return next(iter(self._with_results(profile, experiment)), self.user)
 
@@ -76,8 +80,10 @@ class ResultsDirs:
         return list(filter(None, (self.user, self.committed)))
 
     def origin(self, profile: str, experiment: str) -> str:
-        """Return a line that says whether the shown results of a table are the user's or committed,
-        in which folder they are, and the command for the others.
+        """Return a line on the origin of the shown results of a table, for people.
+
+        It says whether they are the user's or the committed ones, in which folder they are, and, if
+        there are others or may be, by which command these are shown or computed.
         """
         results_dir = self.find(profile, experiment)
         folder = results_folder(results_dir, profile, experiment)
@@ -95,10 +101,9 @@ class ResultsDirs:
         return f"your results, {folder}"
 
     def origins(self, tables: Mapping[str, Iterable[str]]) -> str:
-        """Return a line with the number of tables with the user's results and with committed ones
-        only.
+        """Return a line with the numbers of tables with the user's and with committed results only.
 
-        `tables`: the profiles of each table whose results are shown, by its id.
+        `tables`: the profiles of each table whose results are shown, by the id of the table.
         """
         n_user = sum(
             self._is_of_user(table, profiles) for table, profiles in tables.items()
@@ -121,7 +126,7 @@ def check_not_results(
 ) -> None:
     """Raise ElmbenchError if a file to be written is one that holds results, by any link.
 
-    `outputs`: each with the option that names it.
+    `outputs`: (the option that names it, the path) of each file.
     """
     for option, output in outputs:
         for folder in results_dirs.folders:

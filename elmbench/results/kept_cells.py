@@ -40,8 +40,9 @@ class KeptCells:
     n_dropped: int = 0
 
     def add_to(self, cells: pd.DataFrame) -> pd.DataFrame:
-        """Return the cells of the store, followed by these. A cell whose data were unavailable is
-        left out if kept cells have its entry.
+        """Return the cells of the store, a line for each, followed by these.
+
+        An unavailable cell of the store is left out if kept cells have its entry.
         """
         if self.cells.empty:
             return cells
@@ -60,12 +61,13 @@ def find_kept_cells(
     store: Store,
     origin: Mapping[str, Any],
 ) -> KeptCells:
-    """Return the cells of the `cells.csv` in a folder that are kept: those that neither the store
-    nor a new result replaces.
+    """Return the cells of an earlier `cells.csv` that a run keeps.
 
-    `cells`, `origin`: the cells of the store and their provenance. A cell of an entry that has new
-    cells is dropped unless the specification, the data and the model version are the same; cells of
-    entries without new ones always stay. If `cells.csv` is missing or damaged, none are kept.
+    These are the cells that neither the store nor a new result replaces. `folder`: that of the
+    table. `cells`: those of the store, with the columns of `cells.csv`. `origin`: their provenance.
+    A cell of an entry that has new cells is dropped unless the specification, the data and the
+    model version are the same; cells of entries without new ones always stay. If `cells.csv` is
+    missing or damaged, none are kept.
     """
     try:
         earlier = read_cells(folder / "cells.csv")
@@ -91,10 +93,10 @@ def find_kept_cells(
 def _kept_cells(
     cells: pd.DataFrame, numbers: pd.Series[int], records: Sequence[Mapping[str, Any]]
 ) -> KeptCells:
-    """Return cells with the records that they use; these are numbered from 1 and have their number
-    of `cells`.
+    """Return cells with the records that they use, which get new numbers from 1.
 
-    `numbers`: the position of the record of each cell in `records`, from 0.
+    `numbers`: the position of the record of each cell in `records`, from 0. Each record gets its
+    number of cells.
     """
     used = sorted(set(numbers))
     positions = {number: i for i, number in enumerate(used, start=1)}
@@ -108,13 +110,14 @@ def _kept_cells(
 
 
 def _have_run(cells: pd.DataFrame) -> pd.Series[bool]:
-    """Return True for each cell that is not `unavailable`."""
+    """Return a mask, True for each cell that is not `unavailable`."""
     return cells["status"] != "unavailable"
 
 
 def _record_numbers(cells: pd.DataFrame, n_records: int) -> pd.Series[int]:
-    """Return the position of the record of each cell in `_records`, from 0: 0 is the record of the
-    last store.
+    """Return the position of the record of each cell in the result of `_records`, from 0.
+
+    It is 0, the record of the last store, for cells without a number.
     """
     if RECORD not in cells:
         return pd.Series(0, index=cells.index)
@@ -126,7 +129,8 @@ def outdated_models(
 ) -> dict[str, str]:
     """Return the models of kept cells that this installation has in a different version.
 
-    For each column, the name and version in its record, such as `eem, version 1`.
+    They are {column of the table: name and version in the record of its cells, such as `eem,
+    version 1`}. `environment`: the content of `environment.json`.
     """
     if RECORD not in cells:
         return {}
@@ -146,7 +150,8 @@ def outdated_models(
 def _is_outdated(model: str, dataset: str, resolved: Resolved) -> bool:
     """Return True if this installation has a different version of a model.
 
-    `model`: its name and version, such as `eem, version 1`; False if its name is unknown here.
+    `model`: its name and version, such as `eem, version 1`. An unknown name is not outdated.
+    `dataset`: one that it was run on, since the version may depend on the task.
     """
     name, _, version = model.partition(", version ")
     entry = registry().get(name)
@@ -156,8 +161,9 @@ def _is_outdated(model: str, dataset: str, resolved: Resolved) -> bool:
 
 
 def _kept_records(environment: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the records of the cells that earlier runs have kept; empty if there are none or they
-    are damaged.
+    """Return the records of the cells that earlier runs have kept, from an `environment.json`.
+
+    The result is empty if there are none or they are damaged.
     """
     kept = environment.get("kept")
     return (
@@ -177,8 +183,9 @@ def all_commands(environment: Mapping[str, Any]) -> list[str]:
 
 
 def _records(environment: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the record of the cells of the last store, then those of the cells kept before,
-    without their numbers of cells.
+    """Return the records in the content of an `environment.json`, without their numbers of cells.
+
+    The first one is that of the cells of the last store; those of the cells kept before follow.
     """
     of_store = _without("kept", environment)
     records = [of_store, *_kept_records(environment)]
@@ -186,15 +193,17 @@ def _records(environment: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _without(name: str, record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of a record without the key `name`."""
+    """Return a copy of a record without the key `name`, which it may lack."""
     return {key: value for key, value in record.items() if key != name}
 
 
 def _not_replaced(
     earlier: pd.DataFrame, cells: pd.DataFrame, store: Store, resolved: Resolved
 ) -> pd.Series[bool]:
-    """Return True for each earlier cell that no new result replaces and that is not stale in the
-    store.
+    """Return a mask of the earlier cells, True for each that no new result replaces.
+
+    Cells that are stale in the store (see `_stale_positions`) count as replaced. `cells`: those of
+    the store.
     """
     replaced = set(_positions(cells[_have_run(cells)]))
     replaced |= _stale_positions(store, resolved)
@@ -203,8 +212,9 @@ def _not_replaced(
 
 
 def _are_without_data(earlier: pd.DataFrame, cells: pd.DataFrame) -> pd.Series[bool]:
-    """Return True for each earlier `unavailable` cell that a new cell replaces: the data set is
-    there now, or the new cell lacks it as well.
+    """Return a mask of the earlier cells, True for each `unavailable` one that a new cell replaces.
+
+    The data set is there now, or the new cell lacks it as well.
     """
     present = cells.loc[_have_run(cells), "dataset"]
     is_replaced = earlier["dataset"].isin(present)
@@ -213,15 +223,20 @@ def _are_without_data(earlier: pd.DataFrame, cells: pd.DataFrame) -> pd.Series[b
 
 
 def _are_at(cells: pd.DataFrame, positions: set[tuple[Any, ...]]) -> pd.Series[bool]:
-    """Return True for each cell whose position (see `_positions`) is among these."""
+    """Return a mask, True for each cell whose position is among these.
+
+    A position is (data set, model, selection, reading, run, fold).
+    """
     return pd.Series(
         [position in positions for position in _positions(cells)], index=cells.index
     )
 
 
 def _stale_positions(store: Store, resolved: Resolved) -> set[tuple[Any, ...]]:
-    """Return the positions (see `_positions`) of cells that earlier requests of the table have in
-    the store under keys that no longer count.
+    """Return the positions of cells that the store has under keys that no longer count.
+
+    They are those of earlier requests of the table whose key has changed since. A position is (data
+    set, model, selection, reading, run, fold).
     """
     table = (resolved.profile, resolved.file.id)
     current_keys = {cell.key for cell in store.cells(*table)}
@@ -238,7 +253,8 @@ def _is_same_task(
 ) -> bool:
     """Return True if the cells of an entry in two runs have the same specification, data and model.
 
-    `record`, `origin`: the provenance of the two runs. `entry`: the values of `_ENTRY`.
+    `record`, `origin`: the provenance of the two runs. `entry`: (data set, model, selection,
+    reading).
     """
     dataset, model, _, _ = entry
     return (
@@ -251,28 +267,29 @@ def _is_same_task(
 
 
 def _description_of(record: Mapping[str, Any], kind: str, name: str) -> Any:
-    """Return the description of a data set or model in a record; None without one. `kind`:
-    `datasets` or `models`.
+    """Return the description of a data set or model in a record; None without one.
+
+    `kind`: `datasets` or `models`. `name`: that of the data set, or of the column of the table.
     """
     parts = record.get(kind)
     return parts.get(name) if isinstance(parts, dict) else None
 
 
 def _entries(cells: pd.DataFrame) -> set[tuple[str, ...]]:
-    """Return the distinct entries of cells: the values of `_ENTRY`."""
+    """Return the distinct entries of cells: (data set, model, selection, reading)."""
     return set(_entry_of_each(cells))
 
 
 def _have_entries(
     cells: pd.DataFrame, entries: set[tuple[str, ...]]
 ) -> pd.Series[bool]:
-    """Return True for each cell whose entry is among these."""
+    """Return a mask, True for each cell whose entry, as in `_entries`, is among these."""
     has_entry = [entry in entries for entry in _entry_of_each(cells)]
     return pd.Series(has_entry, index=cells.index)
 
 
 def _entry_of_each(cells: pd.DataFrame) -> Iterator[tuple[str, ...]]:
-    """Yield the entry of each cell: the values of `_ENTRY`."""
+    """Yield the entry of each cell: (data set, model, selection, reading)."""
     entries: Iterator[tuple[str, ...]] = cells[_ENTRY].itertuples(
         index=False, name=None
     )
@@ -280,9 +297,7 @@ def _entry_of_each(cells: pd.DataFrame) -> Iterator[tuple[str, ...]]:
 
 
 def _positions(cells: pd.DataFrame) -> Iterable[tuple[Any, ...]]:
-    """Return the position of each cell in its table: the values of `_ENTRY`, the run and
-    the fold.
-    """
+    """Return the position of each cell: (data set, model, selection, reading, run, fold)."""
     return [
         (*texts, int(run), int(fold))
         for *texts, run, fold in cells[[*_ENTRY, "run", "fold"]].itertuples(
@@ -292,5 +307,5 @@ def _positions(cells: pd.DataFrame) -> Iterable[tuple[Any, ...]]:
 
 
 def _position(cell: Cell) -> tuple[Any, ...]:
-    """Return the position of a planned cell in its table, as in `_positions`."""
+    """Return the position of a planned cell: (data set, model, selection, reading, run, fold)."""
     return (cell.dataset, cell.model, cell.select, cell.reading, cell.run, cell.fold)

@@ -28,8 +28,10 @@ MOST_CSV_LINES = 1_000_000
 
 
 def write_predictions(predictions: pd.DataFrame, folder: Path) -> None:
-    """Write `predictions.csv` or, above `MOST_CSV_LINES` lines, `predictions.parquet`, atomically;
-    the other file is deleted.
+    """Write predictions, a line for each test row, as `predictions.csv` in a folder, atomically.
+
+    Above `MOST_CSV_LINES` lines, the file is `predictions.parquet`. The other one of the two files
+    is deleted.
     """
     is_long = len(predictions) > MOST_CSV_LINES
     text_file = folder / "predictions.csv"
@@ -52,7 +54,7 @@ def predictions_frame(
     `model`, `true` and `predicted` in the spelling and the units of the file; of a classification
     `decision` (of the positive class, or `decision_<class>` for each of more than two) and
     `probability_<class>`, if the model has them. Cells without predictions, and those whose data
-    are missing or have changed, have no lines.
+    are missing or have changed, have no lines; without lines there are no columns.
     """
     parts = [_lines_of(cell, store, resolved) for cell in planned]
     frames = [part for part in parts if part is not None]
@@ -60,8 +62,9 @@ def predictions_frame(
 
 
 def _lines_of(cell: Cell, store: Store, resolved: Resolved) -> pd.DataFrame | None:
-    """Return a line for each test row of a cell (see `predictions_frame`); None without its
-    predictions or its data.
+    """Return a line for each test row of a cell, with the columns of `predictions_frame`.
+
+    It is None without the predictions or the data of the cell.
     """
     record = store.get(cell.key) if cell.key else None
     stored = stored_predictions_of(record["result"]) if record is not None else None
@@ -99,10 +102,10 @@ def _unchanged_rows(dataset: DatasetRef) -> Dataset | None:
 def _test_rows(
     outer_fold: OuterFold, stored: StoredPredictions, n_rows: int
 ) -> Indices:
-    """Return the positions of the test rows in the data; raise ElmbenchError if they do not fit the
-    data or the predictions.
+    """Return the positions of the test rows in the data, from 0.
 
-    `n_rows`: the number of rows of the data.
+    `n_rows`: the number of rows of the data. Raises ElmbenchError if they do not fit the data or
+    the predictions.
     """
     test = stored.rows
     if test is None:
@@ -119,9 +122,12 @@ def _test_rows(
 def _columns_of_classes(
     stored: StoredPredictions, classes: Sequence[Any]
 ) -> dict[str, Any]:
-    """Return the columns of the predictions of a classifier: `true`, `predicted`, and its decision
-    values and probabilities if it has them (see `predictions_frame`), in single precision as in the
-    store.
+    """Return the columns of a classifier's predictions: {column: array with a value for each row}.
+
+    They are `true` and `predicted`, labels; and its decision values and probabilities, if it has
+    them, in single precision as in the store. Names are `decision` or `probability` for one value a
+    row, else `decision_<class>` and `probability_<class>`. `classes`: the labels, in the order of
+    their indices.
     """
     labels = np.array(classes, dtype=object)
     columns: dict[str, Any] = {

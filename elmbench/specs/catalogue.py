@@ -108,8 +108,7 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
 
 
 def read_papers(root: Path) -> dict[str, ExperimentFile]:
-    """Return the experiments of a folder's `experiments/*/` by id; `root` is the folder above
-    these.
+    """Return the experiments in `experiments/*/` of the folder `root`, by id.
 
     Ids, aliases and the names of files are checked (ElmbenchError); the content of tables is not.
     """
@@ -183,10 +182,9 @@ def _check_margin(paper: Paper, metric: str, path: Path) -> None:
 
 
 def _check_folder(folder: Path) -> None:
-    """Raise ElmbenchError if `folder`, that of all papers, has `.yml` files or tables without a
-    paper.
+    """Raise ElmbenchError if `folder`, that of all papers, has tables that would not be read.
 
-    A table belongs to a paper if a `paper.yaml` is beside it.
+    These are files `.yml`, and folders with tables but without a `paper.yaml`.
     """
     for path in folder.glob("*/*.yml"):
         raise invalid(

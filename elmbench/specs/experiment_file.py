@@ -135,8 +135,7 @@ class ExperimentFile:
 def overlay(
     content: dict[str, Any], change: dict[str, Any], *, add: bool = False
 ) -> dict[str, Any]:
-    """Return `content` with the keys of `change` replaced, mapping by mapping; both stay as they
-    are.
+    """Return a copy of `content` with the keys of `change` replaced, mapping by mapping.
 
     `add`: also add models, grids and data sets that `content` does not have. Without it, changes to
     these are ignored, so that one reading fits every table of a paper. An empty mapping in `change`

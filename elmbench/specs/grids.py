@@ -135,8 +135,7 @@ class ValueRange(Spec):
         return _Span(start=start, step=step, n_values=math.floor(max(-1.0, last)) + 1)
 
     def expand(self) -> list[GridValue]:
-        """Return the values in their order, which matters: the first of several equally good ones
-        wins.
+        """Return the values in their order: the first of several equally good ones wins a search.
 
         Powers are floats. The numbers of a range are integers if its start and step are whole.
         """

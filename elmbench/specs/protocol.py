@@ -68,11 +68,10 @@ class Protocol(Spec):
         return self.metrics_except.get(dataset, self.metrics)
 
     def with_metrics(self, names: Sequence[str], *, first: bool) -> Protocol:
-        """Return the protocol with the measures `names` on all data sets, also those with their
-        own.
+        """Return the protocol with additional measures, the `names`, on all data sets.
 
-        `first`: put them before the others, so that the first of them chooses hyperparameters; else
-        after them. Each measure occurs once.
+        Data sets with measures of their own have them too. `first`: put them before the others, so
+        that the first of them chooses hyperparameters; else after them. Each measure occurs once.
         """
 
         def join(metrics: tuple[str, ...]) -> tuple[str, ...]:
@@ -87,8 +86,7 @@ class Protocol(Spec):
         return self.model_copy(update=change)
 
     def metric_for(self, task: str, dataset: str = "") -> str:
-        """Return the metric that chooses hyperparameters: the first one for the task that is of
-        test rows.
+        """Return the metric that chooses hyperparameters: the first one of test rows for the task.
 
         `task`: "classification" or "regression". `dataset`: the data set, which may have measures
         of its own; empty for those of the table. Raises ElmbenchError if there is none.

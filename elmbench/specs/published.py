@@ -132,10 +132,10 @@ class PublishedValue:
 
     @property
     def last_place(self) -> float:
-        """The weight of the last printed digit in the metric's natural unit, such as 0.001 for
-        0.931.
+        """The weight of the last printed digit in the metric's unit, such as 0.001 for 0.931.
 
-        It is 0 if no value or a power such as 2^-20 is printed.
+        It is 0 if no value or a power such as 2^-20 is printed. Of a percentage it is that of the
+        share: 0.001 for 93.1 %.
         """
         if self.value is None or _POWER.fullmatch(self.text):
             return 0.0

@@ -82,7 +82,7 @@ class Answer:
 
 
 class Executor(AbstractContextManager["Executor"]):
-    """A context manager that runs tasks, and ends all that it has started."""
+    """A context manager that runs tasks, and ends all that it has started when it is left."""
 
     #: True if the number of workers is fixed.
     fixed: ClassVar[bool] = False
@@ -99,18 +99,27 @@ class Executor(AbstractContextManager["Executor"]):
 
     @property
     def memory(self) -> int | None:
-        """The default memory limit of a task in bytes; None for a job's share of this machine."""
+        """The default memory limit of a task in bytes.
+
+        None leaves it to the caller, who gives each job an equal share of this machine.
+        """
         return None
 
     @abstractmethod
     def warm(self) -> None:
-        """Start a worker before there are tasks, which takes a while."""
+        """Start a worker, or connect to those of a scheduler, in the background before there are
+        tasks.
+        """
 
     @abstractmethod
     def submit(
         self, task: Task, inputs: Mapping[str, Result], limits: Limits
     ) -> Future[Answer]:
-        """Start a task; `inputs` are the results of the tasks that it needs, by key."""
+        """Start a task, and return the future of its answer at once.
+
+        `inputs`: the results of the tasks that it needs, by key. `limits`: of time and memory, for
+        this task. A task that fails or reaches a limit has an answer too, and raises nothing.
+        """
 
     @abstractmethod
     def end(self) -> None:
@@ -123,10 +132,11 @@ class Executor(AbstractContextManager["Executor"]):
 def executor_of(
     engine: str, settings: Settings, scheduler: str | None = None
 ) -> Executor:
-    """Return an executor that has not been started yet.
+    """Return a new executor of a kind; its workers start later.
 
-    `engine`: a name in `ENGINES`. `scheduler`: address of a dask scheduler. Raises ElmbenchError if
-    there is no such engine, dask has no scheduler, or another engine has one.
+    `engine`: a name in `ENGINES`. `scheduler`: address of a dask scheduler, such as
+    `tls://host:8786`; None for other engines. Raises ElmbenchError if there is no such engine, dask
+    has no scheduler, or another engine has one.
     """
     if engine not in ENGINES:
         raise unknown_name("engine", engine, list(ENGINES), "elmbench run --help")

@@ -79,16 +79,19 @@ class DaskExecutor(Executor):
             ) from error
 
     def _client(self) -> Any:
-        """Return the client of the scheduler, once it is connected; raise ElmbenchError if that
-        fails.
+        """Return the client of the scheduler, once it is connected.
+
+        It connects on the first call. Raises ElmbenchError if that fails.
         """
         self.warm()
         assert self._connected is not None
         return self._connected.result()
 
     def _ask(self, name: str) -> Any:
-        """Return the result of a method of the client without arguments, by its name; raise
-        ElmbenchError if the scheduler has gone.
+        """Return the result of a method of the client, which is called without arguments.
+
+        `name`: that of the method, such as `nthreads`. Raises ElmbenchError if the scheduler has
+        gone.
         """
         try:
             return getattr(self._client(), name)()
@@ -106,8 +109,9 @@ class DaskExecutor(Executor):
 
     @property
     def memory(self) -> int | None:
-        """The memory limit for each thread in bytes, on the worker on which it is largest; None
-        without workers.
+        """The largest share of a worker's memory limit for one of its threads, in bytes.
+
+        None without workers.
         """
         workers = self._ask("scheduler_info")["workers"].values()
         shares = (
@@ -119,7 +123,11 @@ class DaskExecutor(Executor):
     def submit(
         self, task: Task, inputs: Mapping[str, Result], limits: Limits
     ) -> Future[Answer]:
-        """Start a task on a worker of the scheduler, through the sender's thread."""
+        """Start a task on a worker of the scheduler, through the sender's thread.
+
+        Return the future of its answer at once; it has an ElmbenchError if the scheduler cannot be
+        reached. `inputs`: the results of the tasks that it needs, by key.
+        """
         self.warm()
         answer: Future[Answer] = Future()
         answer.set_running_or_notify_cancel()
@@ -129,10 +137,11 @@ class DaskExecutor(Executor):
     def _send(
         self, answer: Future[Answer], task: Task, packed: PackedTask, limits: Limits
     ) -> None:
-        """Submit a task to the scheduler; runs in the sender's thread.
+        """Submit a task to the scheduler, and let `answer` receive its outcome.
 
-        Its key depends on its content only, so a run takes over tasks that workers still do for a
-        killed run.
+        It runs in the sender's thread. The task's key for dask depends on its content only, so a
+        run takes over tasks that workers still do for a killed run. An error becomes the outcome of
+        `answer`.
         """
         run = self._settings
         code = version_of_code()
@@ -164,8 +173,10 @@ class DaskExecutor(Executor):
             remote.add_done_callback(partial(self._set_answer, answer))
 
     def _set_answer(self, answer: Future[Answer], remote: Any) -> None:
-        """Set the outcome of a task as that of its answer; runs in a thread of dask. Repeated
-        deaths of its worker become a failed result.
+        """Set the outcome of a task as that of `answer`; runs in a thread of dask.
+
+        `remote`: the future of dask, which has ended. Repeated deaths of its worker become a failed
+        result.
         """
         from distributed import KilledWorker
 
@@ -181,15 +192,16 @@ class DaskExecutor(Executor):
             self._fail(answer, error)
 
     def _fail(self, answer: Future[Answer], error: BaseException) -> None:
-        """Set an error as the outcome of an answer: an ElmbenchError as it is, another one as that
-        of a lost scheduler.
+        """Set an error as the outcome of `answer`.
+
+        An ElmbenchError is set as it is, another error as that of a lost scheduler.
         """
         answer.set_exception(
             error if isinstance(error, ElmbenchError) else self._scheduler_error(error)
         )
 
     def _scheduler_error(self, error: BaseException) -> ElmbenchError:
-        """Build the error for a scheduler that stopped answering."""
+        """Return the error for a scheduler that does not answer any more."""
         return ElmbenchError(
             f"the scheduler {self._scheduler} does not answer any more: {error}",
             expected="a scheduler that lives as long as the run",
@@ -222,11 +234,11 @@ _ended: set[str | None] = set()
 def do_task(
     packed: PackedTask, limits: Limits, settings: Settings, code: str, run: str
 ) -> Answer:
-    """Run a task in a limited worker of this process.
+    """Run a task in a limited worker of this process, a worker of dask, and return its answer.
 
-    A limit of memory above this process's share for one thread is lowered to that share.
-
-    `code`: version of elmbench that planned the run. `run`: name of the run, for `_end_run`. Raises
+    A limit of memory above this process's share for one thread is lowered to that share. `code`:
+    the version of elmbench that planned the run. `run`: the name of the run, for `_end_run`. If
+    this machine has not the folder of the data, that of ELMBENCH_DATA_DIR is used. Raises
     ElmbenchError if this machine has a different version of elmbench.
     """
     from distributed import get_worker
@@ -260,9 +272,10 @@ def do_task(
 
 
 def _take_worker(settings: Settings, run: str, packed: PackedTask) -> LimitedWorker:
-    """Return a limited worker with these settings for a task, a new one if none is idle, and mark
-    it as busy. Idle workers with other settings are ended; so is the worker itself if its run has
-    ended.
+    """Return a limited worker with these settings for a task, and mark it as busy with a run.
+
+    It is the best idle one, or a new one if none is idle. Idle workers with other settings are
+    ended; so is the worker itself if its run has ended.
     """
     with _lock:
         unusable = [worker for worker in _idle if worker.settings != settings]
@@ -282,8 +295,9 @@ def _take_worker(settings: Settings, run: str, packed: PackedTask) -> LimitedWor
 
 
 def _end_run(run: str | None = None) -> None:
-    """End the limited workers of a run, by default of all runs, and the idle ones; no more tasks of
-    the run begin.
+    """End the limited workers of a run, and all idle ones; no more tasks of the run begin.
+
+    `run`: the name of the run; None for all runs.
     """
     with _lock:
         _ended.add(run)

@@ -61,7 +61,9 @@ _LIBRARIES = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR")
 
 @contextlib.contextmanager
 def _no_daemon() -> Iterator[None]:
-    """Let this process start processes even if it is a daemon of multiprocessing."""
+    """Let this process start processes during a `with` block, even if multiprocessing made it a
+    daemon.
+    """
     process = multiprocessing.current_process()
     is_daemon = process.daemon
     process.daemon = False
@@ -144,8 +146,9 @@ class _WorkerProcess:
             self._number = self._pool.submit(os.getpid)
 
     def wait_until_ready(self) -> None:
-        """Wait until the process has started, and set its number; raise `_Ended` if it has ended
-        since.
+        """Wait until the process has started, and set its number, the process id.
+
+        Raises `_Ended` if it has ended since.
         """
         if self._process is None:
             self.number = self._result(self._number)
@@ -160,14 +163,17 @@ class _WorkerProcess:
             self._process = children[self.number]
 
     def lives(self) -> bool:
-        """Return True until the process has ended."""
+        """Return True until the process has ended, also while it starts."""
         return self._process is None or lives(self._system)
 
     def ask(
         self, function: Any, packed: PackedTask, settings: Settings, limits: Limits
     ) -> Any:
-        """Return the result of a function of `worker` that the process runs with the task, settings
-        and memory limit. Raises `_Ended` if it reaches a limit or the process ends.
+        """Run `function` for a task in the process, wait for it and return its result.
+
+        `function`: `load_inputs` or `run_task` of the module `worker`, which also takes the
+        settings and the memory limit. The process must be ready (see `wait_until_ready`). Raises
+        `_Ended` if it reaches a limit of time or memory, or ends.
         """
         start_time = time.monotonic()
         next_look = start_time
@@ -190,8 +196,8 @@ class _WorkerProcess:
         return self._result(answer)
 
     def _check_memory(self, limit: int) -> None:
-        """Raise `_Ended` if the processes of the worker hold more bytes than the limit;
-        set `held`.
+        """Raise `_Ended` if the process and its descendants hold more bytes than `limit`; set
+        `held`.
         """
         self.held = held_bytes(self.number, limit)
         if self.held > limit:
@@ -219,7 +225,10 @@ class _WorkerProcess:
         return self.held <= half
 
     def _result(self, answer: Future[Any]) -> Any:
-        """Return the answer of the worker process; raise `_Ended` if it died or failed."""
+        """Return the result of a call in the process, and wait for it; raise `_Ended` if it failed.
+
+        `answer`: the future of the call. It fails if the process dies or its result cannot be sent.
+        """
         try:
             return answer.result()
         except (BrokenProcessPool, ShutdownExecutorError) as error:
@@ -232,8 +241,10 @@ class _WorkerProcess:
             ) from error
 
     def _death(self) -> _Ended:
-        """Return the error for a worker process that has ended, with its exit code if it is known.
-        It may wait for the code.
+        """Return, but do not raise, the error for a process that has ended.
+
+        Its reason has the exit code if it is known; it may wait for the code for 30 seconds. A
+        process that ended before it was ready has an error with `begun` False.
         """
         if self._process is None and not self._killed:
             return _Ended(
@@ -252,15 +263,16 @@ class _WorkerProcess:
         return _Ended("failed", "the worker process ended")
 
     def end(self) -> None:
-        """Kill the process and its descendants."""
+        """Kill the process and its descendants, and end its pool."""
         self._killed = True
         end_marked(self.mark)
         self._pool.shutdown(kill_workers=True)
 
 
 def pack_task(task: Task, inputs: Mapping[str, Result]) -> PackedTask:
-    """Return a task packed for a worker; `inputs` are the results of the tasks that it needs, by
-    key.
+    """Return a task packed for a worker, with the names of what the worker loads for it.
+
+    `inputs`: the results of the tasks that it needs, by key.
     """
     from elmbench.tasks.base import key_of
 
@@ -275,8 +287,9 @@ def pack_task(task: Task, inputs: Mapping[str, Result]) -> PackedTask:
 
 
 class LimitedWorker:
-    """A worker that keeps its limits: its process is ended at a limit, and starts when it is first
-    needed and again after its end, until the worker is stopped.
+    """A worker that keeps its limits: its process is ended at a limit.
+
+    The process starts when it is first needed and again after its end, until the worker is stopped.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -287,18 +300,20 @@ class LimitedWorker:
         self._stopped = False
 
     def warm(self) -> None:
-        """Start the process, unless there is one or the worker is stopped. Its imports take
-        seconds, so this is worth doing before there are tasks.
+        """Start the process, unless there is one or the worker is stopped.
+
+        It does not wait for the start. The imports of the process take seconds, so this is worth
+        doing before there are tasks.
         """
         with self._lock:
             if self._worker is None and not self._stopped:
                 self._worker = _WorkerProcess(self.settings.blas_threads)
 
     def start_cost(self, packed: PackedTask) -> int:
-        """Return the relative cost of a worker for a task.
+        """Return 0, 1 or 2: how costly it is for this worker to begin a task.
 
         0: the worker has run the same code from outside as the task, or none, like the task. 1: it
-        has to start, or has run no code from outside yet. 2: it must be replaced.
+        has to start, or has run no code from outside yet. 2: its process must be replaced.
         """
         current = self._worker
         if current is None:
@@ -308,11 +323,11 @@ class LimitedWorker:
         return 2 if current.outside_code else 1
 
     def ask(self, packed: PackedTask, limits: Limits, restarts: int = 1) -> Answer:
-        """Run a task and return its answer; a limit, or the death of the process, becomes a failed
-        result.
+        """Run a task and return its answer; a limit or the death of the process is a failed result.
 
-        The process is started or replaced if necessary. `restarts`: the number of times that a
-        process is replaced that is killed while it starts.
+        The process is started or replaced if necessary. Loading the data has a time limit of at
+        least a minute, and does not count to the seconds of the answer. `restarts`: how many times
+        a process that dies while it starts is replaced.
         """
         start = time.monotonic()
         current = self._worker
@@ -351,7 +366,7 @@ class LimitedWorker:
             return Answer(end.result, time.monotonic() - start)
 
     def _end_worker(self) -> None:
-        """End the worker at once, with its task and its descendants."""
+        """End the process at once, with its task and descendants; the next task starts another."""
         with self._lock:
             process = self._worker
             self._worker = None

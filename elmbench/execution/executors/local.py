@@ -47,13 +47,18 @@ class LocalExecutor(Executor):
     def submit(
         self, task: Task, inputs: Mapping[str, Result], limits: Limits
     ) -> Future[Answer]:
-        """Start a task in a thread of the pool, which waits for its worker."""
+        """Start a task in a thread of the pool, which waits for its worker process.
+
+        Return the future of its answer. `inputs`: the results of the tasks that it needs, by key.
+        """
         # The thread of the pool sees the plug-ins of the comparison.
         return self._pool.submit(copy_context().run, self._run, task, inputs, limits)
 
     def _run(self, task: Task, inputs: Mapping[str, Result], limits: Limits) -> Answer:
-        """Run a task in the best idle worker, wait for its answer, and make the worker
-        idle again.
+        """Run a task in the best idle worker, wait for its answer, and make the worker idle again.
+
+        It is called in a thread of the pool, which has as many threads as there are workers, so
+        that one is idle.
         """
         packed = pack_task(task, inputs)
         with self._lock:
@@ -65,8 +70,10 @@ class LocalExecutor(Executor):
             self._idle.append(worker)
 
     def end(self) -> None:
-        """End all workers and their tasks, and wait for the threads. The workers end first, so that
-        the threads that wait for them return.
+        """End all workers and their tasks, and wait for the threads.
+
+        The workers end first, so that the threads that wait for them return. Tasks that have not
+        begun are cancelled.
         """
         self._pool.shutdown(wait=False, cancel_futures=True)
         for worker in self._limited_workers:

@@ -23,8 +23,10 @@ SLOW_MODULES = (
 
 
 def begin() -> None:
-    """Set up this worker process: discard what it prints, ignore Ctrl-C, start a session of its
-    own, adopt orphans and import the slow modules.
+    """Set up this worker process.
+
+    Discard what it prints, ignore Ctrl-C, start a session of its own, adopt orphans and import the
+    slow modules.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
@@ -46,8 +48,11 @@ def begin() -> None:
 def load_inputs(
     packed: "PackedTask", settings: "Settings", memory: int | None
 ) -> "Result | None":
-    """Load the plug-ins, the model and the data of a task; return a failed result if that fails,
-    else None. `memory`: the limit in bytes.
+    """Load the plug-ins, the model and the data of a task into this worker process.
+
+    Return None, or a result with the status "failed" or "out-of-memory" and its reason if that
+    fails. Plug-ins are loaded only for a task with code from outside. `memory`: the limit in bytes,
+    which the owner of the process enforces; None for no limit.
     """
     from elmbench.execution.attempt import catch_failures, preload
     from elmbench.tasks.base import Context
@@ -65,7 +70,7 @@ def load_inputs(
 
 @cache
 def _load_plugins(paths: tuple[str, ...]) -> None:
-    """Load plug-in files, once in this process."""
+    """Load the plug-in files at these paths, once in this process."""
     from elmbench.registry.plugins import load_plugin
 
     for path in paths:
@@ -75,7 +80,11 @@ def _load_plugins(paths: tuple[str, ...]) -> None:
 def run_task(
     packed: "PackedTask", settings: "Settings", memory: int | None
 ) -> "Result":
-    """Run a task and return its result; see `attempt`. `memory`: the limit in bytes."""
+    """Run a task in this process and return its result, also of a failure (see `attempt`).
+
+    `memory`: the limit in bytes; None for no limit. A fit that would need more by its model's
+    estimate is refused here; the owner of the process ends it at the limit.
+    """
     from elmbench.execution.attempt import attempt
     from elmbench.tasks.base import Context
 
@@ -84,7 +93,7 @@ def run_task(
 
 
 def _unpack(packed: "PackedTask") -> "Task":
-    """Unpack a task.
+    """Return the task that is pickled in a packed task.
 
     Raises ElmbenchError if its class is from a plug-in file that has been edited: the name of the
     plug-in's module holds the digest of its code.
