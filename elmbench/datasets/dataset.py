@@ -67,7 +67,10 @@ class Columns(NamedTuple):
 
     @classmethod
     def of_table(cls, table: Table) -> Self:
-        """Return the kinds of the columns of a table."""
+        """Return the kinds of the columns of a table: its nominal ones are dates, text or words.
+
+        Only those columns that the table names as codes are `codes`.
+        """
         names = table.names
         dates = {name: table.dates[name] for name in names if name in table.dates}
         text = tuple(name for name in names if name in table.text)
@@ -87,8 +90,9 @@ class Columns(NamedTuple):
         )
 
     def only(self, names: Collection[str]) -> Self:
-        """Return the kinds of those columns that are among `names`; `codes` and `decimal` stay as
-        they are.
+        """Return the kinds of those columns that are among `names`.
+
+        `codes` and `decimal` stay as they are: `codes` may name columns that are left out.
         """
 
         def select(columns: tuple[str, ...]) -> tuple[str, ...]:
@@ -171,8 +175,9 @@ class Dataset:
 
     @property
     def is_raw(self) -> bool:
-        """True if `X` is a data frame with words, dates or missing values, which each fold encodes
-        and imputes.
+        """True if `X` is a data frame with words, dates or missing values.
+
+        Each fold encodes and imputes them.
         """
         return not (isinstance(self.X, np.ndarray) or sp.issparse(self.X))
 
@@ -182,8 +187,9 @@ class Dataset:
         return self.columns if self.is_raw else None
 
     def labels_of(self, rows: NDArray[np.intp]) -> NDArray[np.str_]:
-        """Return the original labels of some rows of a classification, by the positions of the
-        rows.
+        """Return the original labels of some rows of a classification, in the order of `rows`.
+
+        `rows`: positions in `y`. The labels are texts from `classes`. Not for a regression.
         """
         assert self.classes is not None
         codes = self.y[rows]
@@ -193,17 +199,17 @@ class Dataset:
         return labels[codes]
 
     def add_remark(self, remark: str) -> Self:
-        """Return the same data with one more remark."""
+        """Return the same data with one more remark, which is also one of the notes."""
         return replace(
             self, notes=(*self.notes, remark), remarks=(*self.remarks, remark)
         )
 
 
 def array_checksum(X: Any, y: NDArray[Any], *more: str) -> str:
-    """Return the SHA-256 of features, targets and further words, for any byte order or layout of
-    the arrays.
+    """Return the SHA-256 of features, targets and further words, as hexadecimal digits.
 
-    Sparse rows must have sorted indices and no stored zeros.
+    It is the same for any byte order or layout of the arrays, and for -0.0 and 0.0. `X` and `y`
+    hold numbers. Sparse rows must have sorted indices and no stored zeros.
     """
     digest = hashlib.sha256(b"elmbench dataset 1")
     if sp.issparse(X):
@@ -231,7 +237,7 @@ def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
     """Return descriptions of the differences between rows and a fingerprint; empty if they match.
 
     Official parts are compared if both have them. A fingerprint with `part: train` is compared with
-    the training part.
+    the training part, or with all rows if they have no parts. `data` holds numbers only.
     """
     X = data.X
     y = data.y
@@ -249,7 +255,10 @@ def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
 
 
 def _are_same(values: tuple[float, ...], expected: tuple[float, ...]) -> bool:
-    """Return True if the numbers differ by at most `_SAME`, or if one of the two is empty."""
+    """Return True if two tuples of equally many numbers differ by at most 0.001 in each.
+
+    Also True if one of the two is empty, because the rows or the public file have no such numbers.
+    """
     if not values or not expected:
         return True
     distances = np.abs(np.subtract(values, expected))
@@ -257,9 +266,10 @@ def _are_same(values: tuple[float, ...], expected: tuple[float, ...]) -> bool:
 
 
 def _correlation_weights(y: NDArray[Any], task: str) -> Array:
-    """Return the weights that columns are correlated with, of shape (n, k): the standardised
-    targets of a regression (k = 1), or for each class an indicator, divided by the root of the
-    class's share.
+    """Return the weights that columns are correlated with, of shape (n, k).
+
+    For a regression, the standardised targets (k = 1). For a classification, an indicator of each
+    class, divided by the root of the class's share of the rows.
     """
     if task == "regression":
         return _standardise(y)[:, None]
@@ -270,11 +280,11 @@ def _correlation_weights(y: NDArray[Any], task: str) -> Array:
 def fingerprint_numbers(
     X: Any, y: NDArray[Any], task: str, n_train: int | None
 ) -> dict[str, tuple[float, ...]]:
-    """Return the numbers of a fingerprint from prepared rows and targets.
+    """Return the numbers of a fingerprint from prepared rows and targets, a tuple for each key.
 
     The keys are `columns`, `rows`, `target` and `parts`; `parts` is empty if `n_train`, the number
-    of training rows, is None. Only `columns` is present, with NaNs, if no column varies or the
-    target is constant.
+    of training rows, is None. The training rows are the first ones. Only `columns` is present, with
+    NaNs, if no column varies or the target is constant.
     """
     mean, std = _moments(X)
     magnitudes = np.maximum(np.abs(mean), np.finfo(float).tiny)
@@ -316,8 +326,9 @@ def fingerprint_numbers(
 
 
 def _moments(X: Any) -> tuple[Array, Array]:
-    """Return the means and the standard deviations of the columns, each of shape (d,), of dense or
-    sparse rows.
+    """Return the means and the standard deviations of the columns, each of shape (d,).
+
+    `X`: dense or sparse rows. The deviations divide by n, not n - 1.
     """
     if not sp.issparse(X):
         return X.mean(axis=0), X.std(axis=0)
@@ -334,11 +345,12 @@ def _moments(X: Any) -> tuple[Array, Array]:
 def _projections(
     X: Any, mean: Array, std: Array, varying: NDArray[np.bool_], weights: Array
 ) -> tuple[Array, Array, Array]:
-    """Return the mean and the mean square of each row's standardised values, both of shape (n,),
-    and Z'W / n.
+    """Return the mean and the mean square of each row's standardised values, and Z'W / n.
 
-    `varying`: a mask of the columns that count. Z holds the standardised values. Z'W / n has the
-    shape (number of varying columns, k).
+    The first two have the shape (n,). Z holds the standardised values of the columns that count, W
+    is `weights` of shape (n, k), and Z'W / n has the shape (number of these columns, k).
+
+    `mean`, `std`: of the columns, of shape (d,). `varying`: a mask of the columns that count.
     """
     n_rows = X.shape[0]
     n_varying = int(varying.sum())
@@ -357,10 +369,11 @@ def _projections(
 def _project_sparse(
     X: Any, mean: Array, factors: Array, weights: Array
 ) -> tuple[Array, Array, Array]:
-    """Return the sums and the squared norms of the rows of Z = (X - mean) * factors, of shape (n,),
-    and Z'W of shape (d, k), with W = `weights`.
+    """Return the sums and the squared norms of the rows of Z = (X - mean) * factors, and Z'W.
 
-    Z itself would be dense: the rows are scaled alone, and the mean is subtracted from the results.
+    They have the shapes (n,), (n,) and (d, k); W is `weights` of shape (n, k). Z itself would be
+    dense: the rows are scaled alone, and the mean is subtracted from the results. `factors`: of the
+    columns, of shape (d,), 0 for those that do not count.
     """
     scaled = sp.csr_matrix(X @ sp.diags(factors))
     shift = mean * factors
@@ -383,8 +396,10 @@ def _project_sparse(
 def _project_dense(
     X: Array, mean: Array, factors: Array, weights: Array
 ) -> tuple[Array, Array, Array]:
-    """Return the sums and the squared norms of the rows of Z = (X - mean) * factors, of shape (n,),
-    and Z'W of shape (d, k), with W = `weights`.
+    """Return the sums and the squared norms of the rows of Z = (X - mean) * factors, and Z'W.
+
+    They have the shapes (n,), (n,) and (d, k); W is `weights` of shape (n, k). Z is computed in
+    blocks of rows. `factors`: of the columns, of shape (d,), 0 for those that do not count.
     """
     n_rows, n_columns = X.shape
     n_outputs = weights.shape[1]
@@ -416,5 +431,5 @@ def _standardise(values: NDArray[Any]) -> Array:
 
 
 def _correlation(one: Array, other: Array) -> float:
-    """Return the correlation of two vectors; 0 if one of them is constant."""
+    """Return the correlation of two vectors; 0 if one of them is constant within round-off."""
     return float(np.mean(_standardise(one) * _standardise(other)))

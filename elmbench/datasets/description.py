@@ -57,7 +57,8 @@ _SHOWN = 8
 def describe(request: UserData) -> DatasetSpec:
     """Return the spec of a user's data; its notes list the detected settings and warnings.
 
-    Raises ElmbenchError if the data cannot be read or used.
+    A named data set that is not cached is fetched. The table that was read is kept for the runs of
+    this process. Raises ElmbenchError if the data cannot be read or used.
     """
     file = local_file(request.location, request.target)
     title = request.title or file.title
@@ -136,7 +137,11 @@ def describe(request: UserData) -> DatasetSpec:
 
 
 def _shape_of(table: Table, classes: dict[str, int | None]) -> Shape:
-    """Return the counts of rows, features and labels, and the sizes of the given parts."""
+    """Return the counts of rows, features and labels, and the sizes of the given parts.
+
+    `classes`: {label: number of rows}, empty for a regression. Without given parts, `split` is
+    None.
+    """
     n_rows, n_columns = table.X.shape
     split = None
     if table.n_train is not None:
@@ -147,7 +152,10 @@ def _shape_of(table: Table, classes: dict[str, int | None]) -> Shape:
 
 
 def _source_of(request: UserData, file: LocalFile) -> FileSource:
-    """Return the request as the source of its file; fetch a named data set that is not cached."""
+    """Return the request as the source of its file.
+
+    Fetches the held-out rows if they are a named data set that is not cached.
+    """
     options = request.model_dump(include=set(FileOptions.model_fields))
     if request.test:
         options["test"] = str(local_file(request.test).path)
@@ -155,15 +163,17 @@ def _source_of(request: UserData, file: LocalFile) -> FileSource:
 
 
 def _paths(source: FileSource) -> Iterator[str]:
-    """Yield the path of a source, and of its test rows if there are any."""
+    """Yield the path of a source, and of its file of test rows if there is one."""
     yield source.path
     if source.test:
         yield source.test
 
 
 def _date_formats(table: Table, request: UserData) -> dict[str, str]:
-    """Return the format of each column whose words are dates. Columns that the user declares as
-    words or text are not examined.
+    """Return {name: format of the dates} of the columns whose words are dates.
+
+    Columns that the user declares as words or text are not examined. Raises ElmbenchError if the
+    format of a column is ambiguous.
     """
     formats = {}
     for name, words in table.nominal.items():
@@ -176,15 +186,20 @@ def _date_formats(table: Table, request: UserData) -> dict[str, str]:
 
 
 def _is_single_date(table: Table, name: str) -> bool:
-    """Return True if all dates of a column are equal."""
+    """Return True if all dates of a column are equal; missing ones do not count.
+
+    `name`: a column of the table that has a format of dates.
+    """
     dates = dates_in(table.nominal[name], table.dates[name])
     return len(np.unique(dates[~np.isnat(dates)])) == 1
 
 
 def _columns_to_leave_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:
-    """Return the columns that cannot be features, by the reason, in words: columns without values,
-    of names, and of text that the user has not declared. `dates`: the columns of dates, which stay.
-    The lists may be empty; they are for sparse rows.
+    """Return {reason in words: names of the columns that cannot be features}; lists may be empty.
+
+    They are columns without values, columns of names, and columns of text that the user has not
+    declared. `dates`: the columns of dates, which stay unless they are empty. Sparse rows keep all
+    columns.
     """
     text_reason = (
         f"text ({wording('--text COLUMN', 'text=[...]')} makes features of its words)"
@@ -205,14 +220,15 @@ def _columns_to_leave_out(table: Table, dates: Collection[str]) -> dict[str, lis
 
 
 def _is_empty(values: NDArray[Any]) -> bool:
-    """Return True if all values are missing; the first ones often decide."""
+    """Return True if all values of a column are missing; the first ones often decide."""
     head = values[:_HEAD]
     return bool(is_missing(head).all() and is_missing(values).all())
 
 
 def _are_names(values: NDArray[Any]) -> bool:
-    """Return True if more than half of the words are distinct, and there are more than 20; missing
-    values do not count.
+    """Return True if a column has more than 20 words, more than half of them distinct.
+
+    Missing values do not count.
     """
     if len(set(values)) <= MOST_DIFFERENT * _FEW_WORDS:
         return False
@@ -222,14 +238,16 @@ def _are_names(values: NDArray[Any]) -> bool:
 
 
 def _are_texts(values: NDArray[Any]) -> bool:
-    """Return True for texts of three words or more on average."""
+    """Return True if present texts have three words or more on average."""
     n_words = sum(len(value.split()) for value in values)
     return n_words >= _WORDS_OF_TEXT * len(values)
 
 
 def _task_of(table: Table) -> LearningTask:
-    """Return the task of a target: classification for words, and for whole numbers of at most 20
-    distinct ones and a third of the rows. A missing number makes it a regression.
+    """Return the task that is detected from the values of a target.
+
+    Classification for words, and for whole numbers with at most 20 distinct ones and at most a
+    third as many as rows. Otherwise, and if a number is missing, regression.
     """
     values = to_numbers(table.target)
     if values is None:
@@ -243,8 +261,9 @@ def _task_of(table: Table) -> LearningTask:
 
 
 def _classes_of(table: Table, task: LearningTask) -> dict[str, int | None]:
-    """Return the number of rows of each label, numbers in ascending order and then words; empty for
-    a regression.
+    """Return {label: number of rows}, numbers in ascending order and then words.
+
+    Empty for a regression. Rows without a target do not count.
     """
     if task != "classification":
         return {}
@@ -254,7 +273,10 @@ def _classes_of(table: Table, task: LearningTask) -> dict[str, int | None]:
 
 
 def _default_positive(classes: Mapping[str, int | None]) -> str:
-    """Return the smaller of two classes if it is rare, else the last label."""
+    """Return the label of the smaller of two classes if it is rare, else the last label.
+
+    `classes`: {label: number of rows}.
+    """
     sizes = {label: n_rows or 0 for label, n_rows in classes.items()}
     return (
         min(sizes, key=lambda label: sizes[label]) if is_rare(sizes) else [*sizes][-1]
@@ -263,7 +285,8 @@ def _default_positive(classes: Mapping[str, int | None]) -> str:
 
 def is_rare(sizes: Mapping[str, int]) -> bool:
     """Return True if the smallest class has at most a fifth of the rows of an average class.
-    `sizes`: the rows of each label.
+
+    `sizes`: {label: number of rows}. False for a single class or none.
     """
     return len(sizes) > 1 and min(sizes.values()) <= _RARE * sum(sizes.values()) / len(
         sizes
@@ -272,7 +295,8 @@ def is_rare(sizes: Mapping[str, int]) -> bool:
 
 def _target_settings(rows: DescribedRows, positive: Sequence[str]) -> Iterator[str]:
     """Yield texts that name the task with its target, and the positive class if there is one.
-    `positive`: its label, or empty.
+
+    `positive`: its label alone, or empty.
     """
     name = rows.table.target_name
     target = f"the column {name!r}" if name else "the target"
@@ -291,10 +315,11 @@ def _target_settings(rows: DescribedRows, positive: Sequence[str]) -> Iterator[s
 def _row_settings(
     table: Table, columns: Mapping[str, NDArray[Any]], ends: str, request: UserData
 ) -> Iterator[str]:
-    """Yield texts on how rows are ordered, split and weighted.
+    """Yield texts on how rows are ordered, split and weighted; none if they are not.
 
-    `columns`: the columns that `take_row_columns` returns. `ends`: the first and last value of the
-    order, empty if rows are not ordered.
+    `columns`: {`groups`, `times`, `folds` or `weights`: values of shape (n,)}, as
+    `take_row_columns` returns them. `ends`: the first and last value of the order as 'FIRST to
+    LAST', empty if rows are not ordered.
     """
     if ends:
         yield f"sorted by {request.ordered_by}, {ends}"
@@ -310,8 +335,10 @@ def _row_settings(
 def _row_warnings(
     table: Table, columns: Mapping[str, NDArray[Any]], request: UserData
 ) -> Iterator[str]:
-    """Yield warnings about the user's folds, groups, times and held-out rows. `columns`: those that
-    `take_row_columns` returns.
+    """Yield warnings about the user's folds, groups, times and held-out rows.
+
+    `columns`: {`groups`, `times`, `folds` or `weights`: values of shape (n,)}, as
+    `take_row_columns` returns them. Held-out rows that a program gives are not checked.
     """
     n_rows = len(table.target)
     if "folds" in columns and 2 * _n_folds(columns) > n_rows:
@@ -324,7 +351,7 @@ def _row_warnings(
 
 
 def _n_folds(columns: Mapping[str, NDArray[Any]]) -> int:
-    """Return the number of outer folds: the largest value of `folds`, plus 1."""
+    """Return the number of outer folds: the largest value of `columns["folds"]`, plus 1."""
     return int(columns["folds"].max()) + 1
 
 
@@ -336,8 +363,8 @@ def _feature_settings(
 ) -> Iterator[str]:
     """Yield texts on how columns become features.
 
-    `full`: the table with the columns that are left out. `dates`: the columns of dates. `left_out`:
-    columns by the reason, as `_columns_to_leave_out` returns them.
+    `full`: the table with the columns that are left out; `table`: without them. `dates`: the
+    columns of dates. `left_out`: {reason in words: names of the columns left out}.
     """
     words = [name for name in table.nominal if name not in {*table.dates, *table.text}]
     if words:
@@ -359,8 +386,9 @@ def _feature_settings(
 
 
 def _with_example(table: Table, name: str) -> str:
-    """Return the name of a column and its first word that is not a number, as 'NAME (WORD)'; the
-    name alone without such a word.
+    """Return the name of a column and its first word that is not a number, as 'NAME (WORD)'.
+
+    The name alone for a column without such a word.
     """
     for word in table.nominal.get(name, ()):
         if word and not looks_numeric(word):

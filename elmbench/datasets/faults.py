@@ -43,8 +43,9 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class DescribedRows:
-    """Rows of a user's file that are to be checked, and the settings that were detected
-    for them.
+    """Rows of a user's file that are to be checked, and the settings that were detected for them.
+
+    `request` holds the settings that the user gave.
     """
 
     table: Table
@@ -63,7 +64,10 @@ def first_fault(rows: DescribedRows) -> Fault | None:
 
 
 def stays_sparse(table: Table) -> bool:
-    """Return True if the rows of a table are sparse and too many to become dense."""
+    """Return True if the rows of a table are sparse and have more than 20 million values.
+
+    They are too many to become dense; zeros count.
+    """
     n_rows, n_columns = table.X.shape
     return bool(sp.issparse(table.X) and n_rows * n_columns > DENSE_VALUES)
 
@@ -93,7 +97,10 @@ def _has_missing_values(table: Table, name: str) -> bool:
 
 
 def _missing_values(table: Table) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the rows and the columns of all missing values, two arrays of equal length."""
+    """Return the rows and the columns of all missing values, two arrays of equal length.
+
+    Both hold positions. Missing texts do not count.
+    """
     if not sp.issparse(table.X):
         rows, columns = np.nonzero(table.missing())
         return rows, columns
@@ -114,8 +121,9 @@ def _few_rows(rows: DescribedRows) -> Fault | None:
 
 
 def _no_column_left(rows: DescribedRows) -> Fault | None:
-    """Return the fault of a table all of whose columns are left out, with the first reason; None
-    otherwise, also if the file had no column.
+    """Return the fault of a table all of whose columns are left out, with the first reason.
+
+    None if there is a column, or if the file had none.
     """
     if rows.table.X.shape[1] > 0:
         return None
@@ -143,7 +151,10 @@ def _no_feature(rows: DescribedRows) -> Fault | None:
 
 
 def _missing_targets(rows: DescribedRows) -> Fault | None:
-    """Return the fault of rows with a missing target; None without such rows."""
+    """Return the fault of rows with a missing target; None without such rows.
+
+    The advice is to skip them if they are fewer than half, else to name another target.
+    """
     table = rows.table
     n_rows = len(table.target)
     n_missing = int(is_missing(table.target).sum())
@@ -161,8 +172,9 @@ def _missing_targets(rows: DescribedRows) -> Fault | None:
 
 
 def _huge_value(rows: DescribedRows) -> Fault | None:
-    """Return the fault of the first column with a value that is infinite or cannot be squared; None
-    without one.
+    """Return the fault of the first column with a value that is infinite or cannot be squared.
+
+    None without one. Only columns of numbers are looked at.
     """
     columns = _columns_of_huge_values(rows.table.X)
     if not len(columns):
@@ -177,8 +189,9 @@ def _huge_value(rows: DescribedRows) -> Fault | None:
 
 
 def _columns_of_huge_values(X: Any) -> NDArray[np.intp]:
-    """Return the positions of the columns with a magnitude above `LARGEST`, which cannot be
-    squared.
+    """Return the positions of the columns with a magnitude above `LARGEST`, in ascending order.
+
+    Such a value cannot be squared. `X`: dense or sparse rows; NaN does not count.
     """
     if sp.issparse(X):
         _, columns = (abs(X) > LARGEST).nonzero()
@@ -189,8 +202,9 @@ def _columns_of_huge_values(X: Any) -> NDArray[np.intp]:
 
 
 def _missing_features(rows: DescribedRows) -> Fault | None:
-    """Return the fault of missing values that are not imputed, because the user or the size of
-    sparse rows forbids it; None if there are none.
+    """Return the fault of missing values that are not imputed; None if there are none or they are.
+
+    The user or the size of sparse rows may forbid it.
     """
     can_impute = not stays_sparse(rows.table)
     if can_impute and rows.request.impute:
@@ -223,8 +237,9 @@ def _single_class(rows: DescribedRows) -> Fault | None:
 
 
 def _many_classes(rows: DescribedRows) -> Fault | None:
-    """Return the fault of a detected classification in which most rows have labels of their own.
-    None if the user has named the task.
+    """Return the fault of a classification in which most rows have labels of their own.
+
+    None if the user has named the task, or if at most half as many labels as rows differ.
     """
     n_rows = len(rows.table.target)
     n_labels = len(rows.labels)
@@ -239,8 +254,9 @@ def _many_classes(rows: DescribedRows) -> Fault | None:
 
 
 def _constant_target(rows: DescribedRows) -> Fault | None:
-    """Return the fault of a regression whose targets do not vary, or whose variance is 0 or
-    infinite; None without one, for a target of words, and for a classification.
+    """Return the fault of a regression whose targets do not vary, or have variance 0 or infinity.
+
+    None without one, for a target of words, and for a classification.
     """
     targets = to_numbers(rows.table.target) if rows.task == "regression" else None
     if targets is None:
@@ -270,8 +286,9 @@ def _words_in_regression(rows: DescribedRows) -> Fault | None:
 
 
 def _unknown_positive(rows: DescribedRows) -> Fault | None:
-    """Return the fault of a positive class that is not one of two labels; None if it is, or if none
-    is named.
+    """Return the fault of a positive class, named by the user, that is not one of two labels.
+
+    None if it is one of two, or if none is named.
     """
     labels = rows.labels
     positive = label_word(rows.request.positive)

@@ -21,8 +21,9 @@ from elmbench.specs.experiment_file import ExperimentFile
 
 
 def data_folder(data_dir: Path | str | None = None) -> Path | None:
-    """Return the folder of the user's files: the given one, or else `ELMBENCH_DATA_DIR`; None if
-    neither is set. Raises ElmbenchError if it is not a folder.
+    """Return the folder of the user's files: the given one, or else `ELMBENCH_DATA_DIR`.
+
+    None if neither is set. Raises ElmbenchError if it is not a folder.
     """
     name = data_dir or os.environ.get("ELMBENCH_DATA_DIR")
     folder = expand_home(name) if name else None
@@ -37,9 +38,11 @@ def data_folder(data_dir: Path | str | None = None) -> Path | None:
 
 
 def find_source(spec: DatasetSpec, data_dir: Path | str | None = None) -> Source:
-    """Return the source that `load_from_spec` uses for a data set, without reading its rows: an
-    existing file that the spec names, then a file in the data directory, then the first available
-    source. Raises DataUnavailableError if there is none.
+    """Return the source that `load_from_spec` uses for a data set, without reading its rows.
+
+    It is an existing file that the spec names, else files in the data directory, else the first
+    available source of the spec; the network is not used. `data_dir`: by default
+    `ELMBENCH_DATA_DIR`. Raises DataUnavailableError if there is none.
     """
     request = SourceRequest(spec)
     sources = cast(tuple[Source, ...], spec.sources)
@@ -90,8 +93,9 @@ class Status:
 def dataset_statuses(
     names: Iterable[str] | None = None, data_dir: Path | str | None = None
 ) -> list[Status]:
-    """Return the status of each named data set, by default of all, without reading rows or using a
-    network.
+    """Return the status of each named data set, in this order, without reading rows or a network.
+
+    `names`: None for all data sets of `datasets.yaml`. `data_dir`: by default `ELMBENCH_DATA_DIR`.
     """
     specs = load_dataset_specs()
     chosen = (
@@ -102,8 +106,10 @@ def dataset_statuses(
 
 
 def status_of(spec: DatasetSpec, data_dir: Path | None) -> Status:
-    """Return where the rows of a data set come from, or the problem with them: an ElmbenchError
-    becomes the state `bad`, or `to fetch` if they can be fetched.
+    """Return where the rows of a data set come from, or the problem with them; no rows are read.
+
+    If no source is available, the state is `to fetch`; any other ElmbenchError becomes the state
+    `bad`. `data_dir`: None for `ELMBENCH_DATA_DIR`.
     """
     try:
         state = find_source(spec, data_dir).status(SourceRequest(spec))
@@ -120,9 +126,9 @@ def status_of(spec: DatasetSpec, data_dir: Path | None) -> Status:
 
 
 class MissingDatasets:
-    """The data sets of tables that are not here; each is looked up once.
+    """The names of the data sets of tables that are not here; each is looked up once.
 
-    `data_dir`: the folder of the user's files.
+    `data_dir`: the folder of the user's files; None for `ELMBENCH_DATA_DIR`.
     """
 
     def __init__(self, data_dir: Path | str | None) -> None:
@@ -131,11 +137,11 @@ class MissingDatasets:
         self._is_present: dict[tuple[Path, str], bool] = {}
 
     def of_table(self, file: ExperimentFile) -> list[str]:
-        """Return the names of the data sets of a table that are not here."""
+        """Return the names of the data sets of a table that are not here, in the spec's order."""
         return [name for name in file.spec.datasets if not self._has(file, name)]
 
     def _has(self, file: ExperimentFile, name: str) -> bool:
-        """Return True if a data set of a table is present; the answer is remembered."""
+        """Return True if the data set `name` of a table is present; the answer is remembered."""
         folder = file.path.parent
         key = (folder, name)
         if key not in self._is_present:

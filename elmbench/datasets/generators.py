@@ -23,8 +23,9 @@ BEFORE = 0.9  # x(t) for t <= 0
 
 
 def base_waves() -> Array:
-    """Return the three triangular waves, an array of shape (3, 21), with peaks of 6 at 11, 15 and
-    7.
+    """Return the three triangular waves, of shape (3, 21), with peaks of 6 at 11, 15 and 7.
+
+    The points are numbered from 1.
     """
     return np.array(
         [np.maximum(6.0 - np.abs(np.arange(1, 22) - peak), 0.0) for peak in (11, 15, 7)]
@@ -32,11 +33,13 @@ def base_waves() -> Array:
 
 
 def waveform(name: str, run: int, *, rows: int) -> tuple[Array, NDArray[np.int64]]:
-    """Draw waveforms: u h_a + (1 - u) h_b + e, with u uniform on [0, 1] and e standard normal at
-    each of 21 points.
+    """Draw X of shape (rows, 21) and classes 0, 1, 2 of shape (rows,): Breiman's waveforms.
 
-    The classes 0, 1 and 2 are equally likely. The best possible classifier is right in about 86 of
-    100 rows. Breiman, Friedman, Olshen, Stone: Classification and Regression Trees, section 2.6.1.
+    A row is u h_a + (1 - u) h_b + e, with two of three triangular waves h, u uniform on [0, 1] and
+    e standard normal at each of 21 points. `name` and `run` are the seed.
+
+    The classes are equally likely. The best possible classifier is right in about 86 of 100 rows.
+    Breiman, Friedman, Olshen, Stone: Classification and Regression Trees, section 2.6.1.
     """
     stream = generator("data", name, run)
     waves = base_waves()
@@ -57,8 +60,9 @@ def draw_sparse_rows(
 ) -> tuple[sp.csr_matrix, NDArray[np.int64]]:
     """Draw sparse rows of two classes of equal size, -1 and +1 (RKELM, section 6.4 and Fig. 4).
 
-    Every row has round(density * features) entries, at positions drawn without replacement, uniform
-    on (0, 1].
+    Every row has round(density * features) entries, uniform on (0, 1], at positions drawn without
+    replacement. The classes do not depend on the entries. If `rows` is odd, -1 has one more. `name`
+    and `run` are the seed. Returns X of shape (rows, features) and y of shape (rows,).
     """
     stream = generator("data", name, run)
     n_entries = round(density * features)
@@ -81,12 +85,11 @@ def draw_sparse_rows(
 
 
 def integrate(history: Array, n_samples: int) -> Array:
-    """Integrate dx/dt = -0.1 x + 0.2 x(t - 30) / (1 + x(t - 30)^10) from t = 0 on (KOS-ELM,
-    experiment 4).
+    """Integrate dx/dt = -0.1 x + 0.2 x(t - 30) / (1 + x(t - 30)^10) from t = 0 on; return samples.
 
-    Runge-Kutta of order 4 with a step of 0.01, the delayed term held during a step. Only + - * / in
-    one fixed order, and the tenth power by multiplications: the series is chaotic, so one different
-    bit would change it all.
+    It is the series of KOS-ELM, experiment 4. Runge-Kutta of order 4 with a step of 0.01, the
+    delayed term held during a step. Only + - * / in one fixed order, and the tenth power by
+    multiplications: the series is chaotic, so one different bit would change it all.
 
     `history`, of shape (3000,), holds the last values, oldest first (a ring; overwritten). Of the
     samples, of shape (n_samples,), the first is at t = 0 and the others follow every 6 time units.
@@ -116,8 +119,10 @@ def integrate(history: Array, n_samples: int) -> Array:
 
 @cache
 def clean_series(n_samples: int) -> Array:
-    """Return the first samples of the noiseless Mackey-Glass series, of shape
-    (n_samples,); cached.
+    """Return the first samples of the noiseless Mackey-Glass series, of shape (n_samples,).
+
+    The array is cached, so callers must not change it. Samples are 6 time units apart, the delay is
+    30.
     """
     return run_compiled(integrate, np.full(DELAY_STEPS, BEFORE), n_samples)
 
@@ -125,11 +130,11 @@ def clean_series(n_samples: int) -> Array:
 def mackey_glass(
     name: str, run: int, *, rows: int, taps: int, noise_variance: float
 ) -> tuple[Array, Array]:
-    """Return inputs of shape (rows, taps) and targets of shape (rows,) of one-step prediction:
-    `taps` samples in a row, oldest first, and the one after them.
+    """Return inputs of shape (rows, taps) and targets of shape (rows,) of one-step prediction.
 
-    Gaussian noise of `noise_variance` is added to the series. A different variance scales the same
-    draws.
+    An input row holds `taps` consecutive samples of the Mackey-Glass series, oldest first, and its
+    target is the next sample. Rows move by one sample. Gaussian noise of `noise_variance` is added
+    to the series. A different variance scales the same draws. `name` and `run` are the seed.
     """
     series = clean_series(rows + taps)
     if noise_variance:

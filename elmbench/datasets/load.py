@@ -86,8 +86,10 @@ def load_dataset(
 def load_from_spec(
     spec: DatasetSpec, data_dir: Path | str | None = None, run: int = 0
 ) -> Dataset:
-    """Load the data set of a spec (see `load_dataset`), and check its counts but not its values.
-    `run`: for data that are redrawn every run.
+    """Load the data set of a spec, prepared but not scaled; check its counts but not its values.
+
+    `run`: for data that are redrawn every run. `data_dir`: by default `ELMBENCH_DATA_DIR`. Raises
+    DataUnavailableError if no source is reachable, ElmbenchError for rows that do not fit the spec.
     """
     return load_from(find_source(spec, data_dir), SourceRequest(spec, run))
 
@@ -96,7 +98,8 @@ def load_from_spec(
 class Identity:
     """The properties of a data set that results depend on or show, as in `Dataset`.
 
-    Of data that are redrawn every run, the checksum is a hash of what they are drawn from.
+    `remarks` are notes about its rows. Of data that are redrawn every run, the checksum is a hash
+    of what they are drawn from.
     """
 
     checksum: str
@@ -109,8 +112,11 @@ def identify(
     run: int = 0,
     other_data: bool = False,
 ) -> Identity:
-    """Return the checksum and remarks of a data set. Its rows are read only if the cache has no
-    entry for this state of its files and options; the entry is then written.
+    """Return the checksum and remarks of a data set, which are cached.
+
+    Its rows are read only if the cache has no entry for this state of its files and options; the
+    entry is then written. `other_data`: accept rows that are not those of the public file, with a
+    remark. Raises ElmbenchError if they are refused, or change while they are read.
     """
     source = find_source(spec, data_dir)
     request = SourceRequest(spec, run)
@@ -148,10 +154,10 @@ def identify(
 
 
 def load_from(source: Source, request: SourceRequest) -> Dataset:
-    """Load a data set from one source, prepared, with coded targets and its checksum.
+    """Load a data set from one source, prepared but not scaled, with coded targets and a checksum.
 
-    Raises ElmbenchError if its counts or labels are not those of the public file, or a value is no
-    finite number, except in data that each fold encodes and imputes.
+    Raises ElmbenchError if its counts or labels are not those of the public file, or a value is not
+    a finite number, except in data that each fold encodes and imputes.
     """
     spec = request.spec
     table, columns, _ = take_row_columns(_read_source(source, request), spec)
@@ -204,8 +210,10 @@ def load_from(source: Source, request: SourceRequest) -> Dataset:
 
 
 def _read_source(source: Source, request: SourceRequest) -> Table:
-    """Return the table of a source. Errors of a plug-in's source, and a result that is not a
-    `Table`, become an ElmbenchError.
+    """Return the table that a source loads.
+
+    Errors of the source other than ElmbenchError and MemoryError, and a result that is not a
+    `Table`, become an ElmbenchError: a plug-in may define the source.
     """
     try:
         table = source.load(request)
@@ -223,8 +231,9 @@ def _read_source(source: Source, request: SourceRequest) -> Table:
 
 
 def _features(table: Table) -> Any:
-    """Return the features of a table: a data frame if some are words or dates, or have missing
-    values; else its array or CSR matrix.
+    """Return the features of a table: its array or CSR matrix if they are complete numbers.
+
+    A data frame of floats, dates and words if some are words or dates, or have missing values.
     """
     is_complete = sp.issparse(table.X) or not np.isnan(table.X).any()
     if is_complete and not table.nominal:
@@ -233,8 +242,9 @@ def _features(table: Table) -> Any:
 
 
 def _hashes_of_words(table: Table) -> Iterator[str]:
-    """Yield, for each column of words, a hash of its position, its words, and the format of its
-    dates or that it is text.
+    """Yield, for each nominal column, a hash of its position, its kind and its words.
+
+    The kind is "text", the format of its dates, or None.
     """
     for name, words in table.nominal.items():
         kind = "text" if name in table.text else table.dates.get(name)
@@ -243,12 +253,12 @@ def _hashes_of_words(table: Table) -> Iterator[str]:
 
 
 def _check_and_prepare(table: Table, spec: DatasetSpec, source: Source) -> Table:
-    """Return the table after the preparation that its spec declares, and after a check of its
-    counts against the public file.
+    """Return the table after the preparation that its spec declares, and a check of its counts.
 
-    Rows that a source has already prepared are checked only. If only the training part is here, it
-    is checked against that part and gets a remark. Sets `n_train` if the source splits its rows in
-    order.
+    The counts of rows and features are compared with the public file; raises ElmbenchError if they
+    differ. Rows that a source has already prepared are checked only. If only the training part is
+    here, it is checked against that part and gets a remark. Sets `n_train` if the source splits its
+    rows in order.
     """
     part = spec.training_part
     if part is not None and spec.is_training_part(
@@ -278,11 +288,11 @@ def _check_and_prepare(table: Table, spec: DatasetSpec, source: Source) -> Table
 def load_compared(
     source: Source, request: SourceRequest, other_data: bool = False
 ) -> Dataset:
-    """Load a data set from one source, and compare it with the fingerprint of the public file;
-    generated rows are not compared.
+    """Load a data set from one source, and compare it with the fingerprint of the public file.
 
-    If a comparison is not possible, rows of the data directory get a remark. Raises ElmbenchError
-    if the rows differ, unless `other_data` accepts them with a remark.
+    Generated rows are not compared. If a comparison is not possible, rows of the data directory get
+    a remark. Raises ElmbenchError if the rows differ, unless `other_data` accepts them with a
+    remark.
     """
     data = load_from(source, request)
     spec = request.spec

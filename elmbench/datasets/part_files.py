@@ -14,10 +14,10 @@ Parts = Mapping[str, Path]
 
 
 def find_parts(spec: DatasetSpec, folder: Path) -> Parts:
-    """Return the files of a data set in a data directory; empty if there are none.
+    """Return {part: file} of a data set in a data directory; empty if there are none.
 
-    Raises ElmbenchError if a part has two files, a link is broken, or a file of all rows lies
-    beside one of a part.
+    The key is `all`, or one or both of `train` and `test`. Raises ElmbenchError if a part has two
+    files, a link is broken, or a file of all rows lies beside one of a part.
     """
     parts: dict[str, Path] = {}
     for part, suffix in (("all", ""), ("train", ".train"), ("test", ".test")):

@@ -17,11 +17,12 @@ from elmbench.specs.datasets import DatasetSpec
 def read_parts(
     parts: Parts, spec: DatasetSpec, width: int | None = None, origin: str = ""
 ) -> Table:
-    """Read the files of a data set into one table, training rows first; a training part alone is
-    allowed if the spec describes it.
+    """Read the files of a data set into one table, training rows first.
 
-    `width`: number of features of LIBSVM rows, if it is not that of the public file. `origin`: name
-    of the source; by default, the files. Raises ElmbenchError if a part is missing.
+    `parts`: {part: file}, either `all` alone, or `train` and `test`; `train` alone is allowed if
+    the spec describes it. `width`: number of features of LIBSVM rows, if it is not that of the
+    public file. `origin`: name of the source; by default, the files. Raises ElmbenchError if a part
+    is missing.
     """
     missing = {"train", "test"} - set(parts)
     if "all" not in parts and (
@@ -51,8 +52,10 @@ def read_parts(
 
 
 def _target_of(path: Path, spec: DatasetSpec, names: list[str]) -> str:
-    """Return the name of the target column: 'target', or that of a source; raise ElmbenchError
-    without one.
+    """Return the name of the target column among `names`; raise ElmbenchError without one.
+
+    It is `target`, or else the first target that a source of the spec names. `path`: the file, for
+    the error.
     """
     targets_of_sources = [getattr(source, "target", None) for source in spec.sources]
     targets = ["target", *targets_of_sources]
@@ -71,8 +74,10 @@ def _target_of(path: Path, spec: DatasetSpec, names: list[str]) -> str:
 
 
 def join_parts(train: Table, test: Table) -> Table:
-    """Return the training rows followed by the test rows in one table. Raises ElmbenchError if
-    their columns differ in name or kind. Notes and other settings are those of `train`.
+    """Return the training rows followed by the test rows in one table, with `n_train` set.
+
+    If only one of the targets holds numbers, both become labels. Notes and other settings are those
+    of `train`. Raises ElmbenchError if the columns differ in name, order or kind.
     """
     if train.names != test.names or set(train.nominal) != set(test.nominal):
         n_train = train.X.shape[1]

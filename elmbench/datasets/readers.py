@@ -56,12 +56,14 @@ def read_table(
 ) -> Table:
     """Read a file of rows; raise ElmbenchError if it is empty, damaged or not a regular file.
 
-    `choose`: chooses the target among the names of the columns. `form`: the format; by default,
-    that of the file's ending. `layout`: options of a user's file. In a public file, columns of
-    number text are numbers, even those that an ARFF or Parquet file declares as categories.
-    `n_features`: width of the rows of a LIBSVM file, whose last features may be zero everywhere.
-    `sparse`: keep rows of a LIBSVM file or of a NumPy archive sparse. `has_target`: False for a
-    NumPy archive of new rows, which may lack the target.
+    `choose`: takes the names of the columns, and returns that of the target; not for LIBSVM files
+    and NumPy archives, whose target is fixed. `form`: the format, one of csv, svm, npz, xlsx,
+    parquet, arff and sparse-arff; by default, that of the file's ending. `layout`: options of a
+    user's file. In a public file (the default), columns of number text are numbers, even those that
+    an ARFF or Parquet file declares as categories. `n_features`: width of the rows of a LIBSVM
+    file, whose last features may be zero everywhere. `sparse`: keep rows of a LIBSVM file or of a
+    NumPy archive sparse. `has_target`: False for a NumPy archive of new rows, which may lack the
+    target.
     """
     form = form or form_of(path)
     try:
@@ -98,21 +100,24 @@ def read_table(
 
 
 def compression_of(path: PurePath) -> str:
-    """Return the ending of a compressed file, such as .gz, in its own case; empty if it is not
-    compressed.
-    """
+    """Return the ending of a compressed file, such as .gz, in its own case; else an empty text."""
     return path.suffix if path.suffix.lower() in _OPENERS else ""
 
 
 def form_of(path: PurePath) -> str:
-    """Return the ending of a file in lower case and without its point, such as 'csv' for a.CSV.gz;
-    an ending of a compression is skipped.
+    """Return the ending of a file in lower case and without its point, such as 'csv' for a.CSV.gz.
+
+    An ending of a compression is skipped. Empty without an ending.
     """
     return path.name.removesuffix(compression_of(path)).rpartition(".")[2].lower()
 
 
 def bad_file(path: Path, problem: str, expected: str) -> ElmbenchError:
-    """Return the error for a file that must be replaced."""
+    """Return the error for a file that must be corrected or replaced.
+
+    `problem`: what is wrong, as the end of a sentence that begins with the path. `expected`: the
+    right content.
+    """
     return ElmbenchError(
         f"{path} {problem}",
         expected=expected,
@@ -123,7 +128,12 @@ def bad_file(path: Path, problem: str, expected: str) -> ElmbenchError:
 def _read_svm(
     stream: IO[bytes], path: Path, n_features: int | None, layout: FileOptions
 ) -> Table:
-    """Read sparse rows of LIBSVM text. Query ids are the first column if the layout names `qid`."""
+    """Return the table of LIBSVM text with sparse rows, and features numbered from 1 in the text.
+
+    `n_features`: width of the rows; None for the largest number in the text. Query ids are the
+    first column if `layout.words` names `qid`; else a note warns of them. Raises ElmbenchError for
+    a feature 0, or if only some rows have a query id.
+    """
     from sklearn.datasets import load_svmlight_file
 
     # From the stream, because the text may not fit into memory.
@@ -159,7 +169,8 @@ def _read_svm(
 def _check_arrays(content: bytes, path: Path) -> None:
     """Raise ElmbenchError if the arrays of a NumPy archive are too large, as bytes or as floats.
 
-    Other content is left to its reader.
+    Also if one has more than `MOST_COLUMNS` columns. Content that is no archive is left to its
+    reader.
     """
     check_members(content, path, "write it by numpy.savez, without compression")
     if not zipfile.is_zipfile(io.BytesIO(content)):
@@ -178,7 +189,7 @@ def _check_arrays(content: bytes, path: Path) -> None:
 
 
 def _shape_of(archive: zipfile.ZipFile, name: str) -> tuple[int, ...]:
-    """Return the shape of an array of an archive by its header; () if it is not an array."""
+    """Return the shape of the array `name` of an archive by its header; () for another member."""
     with archive.open(name) as stream, suppress(ValueError):
         version = np.lib.format.read_magic(stream)
         if version == (1, 0):
@@ -191,12 +202,12 @@ def _shape_of(archive: zipfile.ZipFile, name: str) -> tuple[int, ...]:
 def read_arrays(
     content: bytes, origin: str, sparse: bool = True, has_target: bool = True
 ) -> Table:
-    """Return the table of a NumPy archive of features, dense or as the parts of a CSR matrix, and a
-    target.
+    """Return the table of a NumPy archive of features, dense or as the parts of a CSR matrix.
 
     The names of its arrays are ours (X, target), Ding's (data, label), those of pictures (images,
-    target), or SciPy's for sparse rows. `sparse`: keep sparse rows sparse. `has_target`: False to
-    ignore the target, which new rows lack. Raises ValueError if a part is missing or does not fit
+    target), or SciPy's for sparse rows (data, indices, indptr, shape). `origin`: of the rows, for
+    the table. `sparse`: keep sparse rows sparse. `has_target`: False to ignore the target, which
+    new rows lack; all targets are then None. Raises ValueError if a part is missing or does not fit
     the others.
     """
     try:
@@ -238,8 +249,10 @@ def read_arrays(
 def _named_array(
     arrays: dict[str, NDArray[Any]], what: str, names: tuple[str, ...]
 ) -> NDArray[Any]:
-    """Return the first array with one of these names. Raises ValueError if there is none, or if it
-    does not hold numbers or words. `what`: its meaning in the message.
+    """Return the first of the arrays that has one of `names`, which are tried in order.
+
+    `arrays`: {name: array}. `what`: its meaning in the message. Raises ValueError if there is none,
+    or if it does not hold numbers or words.
     """
     name = next((name for name in names if name in arrays), None)
     if name is None:
@@ -255,8 +268,10 @@ def _named_array(
 
 
 def _sparse_matrix(arrays: dict[str, NDArray[Any]]) -> sp.csr_matrix:
-    """Return the CSR matrix of the arrays `data`, `indices`, `indptr` and `shape` of an NPZ file,
-    with sorted indices. Raises ValueError if it is damaged.
+    """Return the CSR matrix, with sorted indices, of the arrays of an NPZ file.
+
+    `arrays`: {name: array} with `data`, `indices`, `indptr` and `shape`. Raises ValueError if they
+    do not make a valid matrix.
     """
     data, *indices, shape = (arrays[name] for name in _CSR)
     if data.dtype.kind not in "biuf" or any(
@@ -276,8 +291,11 @@ def _sparse_matrix(arrays: dict[str, NDArray[Any]]) -> sp.csr_matrix:
 def _read_parquet(
     content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions
 ) -> Table:
-    """Return the table of a Parquet file. Columns of lists or records are left out with a remark;
-    in a public file, they raise ElmbenchError.
+    """Return the table of a Parquet file; an index of pandas without a name is left out.
+
+    `choose`: takes the names of the columns and returns that of the target. Columns of lists or
+    records become empty, with a remark. Raises ElmbenchError if the target or, in a public file,
+    any column holds them, or the file is too large.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -36,7 +36,7 @@ _PLACEHOLDER = re.compile(r"-1|-?9+|0|\d+[eE]\+?\d+", re.ASCII)
 
 @dataclass(frozen=True)
 class Table:
-    """Rows before their preparation."""
+    """Rows before their preparation: features, target, official parts and kinds of columns."""
 
     #: Features, an array or CSR matrix of shape (n, d); NaN for a missing value, and in all rows of
     #: a nominal column.
@@ -73,8 +73,10 @@ class Table:
 
     @classmethod
     def of_numbers(cls, X: Matrix, target: NDArray[Any], origin: str) -> Table:
-        """Return the table of features without names, which become x0, x1, ... Raises ValueError
-        for too many columns.
+        """Return the table of features without names, which become x0, x1, ...
+
+        `X`: of shape (n, d), dense or CSR. `target`: of shape (n,), numbers or an object array of
+        str and None. Raises ValueError for more than 20 million columns.
         """
         n_columns = X.shape[1]
         if n_columns > _MOST_NUMBERED:
@@ -93,10 +95,10 @@ class Table:
         words: Collection[str] | None = None,
     ) -> Table:
         """Return a table of a data frame, in which text columns of numbers alone become numbers.
-        The target keeps its text; it may be absent, and is then None in all rows.
 
-        `words`: names of columns of categories, besides those of the type category and codes; None
-        if no column of number text holds categories.
+        `target`: the name of its column, which keeps its text; the target is None in all rows if no
+        column has it. `words`: names of columns of categories, besides those of the type category
+        and those of codes such as 007; None if no column of number text holds categories.
         """
         if words is not None:
             words = {*words, *map(str, frame.select_dtypes("category"))}
@@ -142,8 +144,9 @@ class Table:
         return label_words(self.target)
 
     def frame(self) -> pd.DataFrame:
-        """Return the features as a data frame of shape (n, d): floats for numbers, objects for
-        words, NaN if missing. Sparse rows become dense.
+        """Return the features as a data frame of shape (n, d): floats, and objects for words.
+
+        Missing values are NaN. Sparse rows become dense.
         """
         import pandas as pd
 
@@ -159,8 +162,9 @@ class Table:
         return pd.DataFrame(columns, index=index, copy=False)
 
     def write(self, folder: Path, stem: str) -> Path:
-        """Write the rows, with a column `target`, to FOLDER/STEM.parquet or, for sparse rows, .npz;
-        return the path.
+        """Write the rows, with a column `target`, to FOLDER/STEM.parquet; return the path.
+
+        Sparse rows become FOLDER/STEM.npz.
         """
         import scipy.sparse as sp
 
@@ -175,8 +179,10 @@ class Table:
         return path
 
     def _write_dense(self, stream: IO[bytes]) -> None:
-        """Write the rows as Parquet, with the target as the column `target`; a feature of this name
-        becomes `target_`. Columns of `words` keep their kind.
+        """Write the rows to a stream as Parquet, with the target as the column `target`.
+
+        A feature of this name becomes `target_`. Nominal columns of `words` are of the type
+        category.
         """
         feature = unused_name("target_", self.names)  # the name of a feature `target`
         features = self.frame().rename(columns={"target": feature})
@@ -190,7 +196,10 @@ class Table:
         frame.to_parquet(stream, index=False)
 
     def _write_sparse(self, stream: IO[bytes]) -> None:
-        """Write the rows as a NumPy archive: the parts of a CSR matrix, and `target`."""
+        """Write sparse rows to a stream as a NumPy archive: the parts of a CSR matrix, and targets.
+
+        The target is the array `target`; unless it holds numbers, it becomes str.
+        """
         target = self.target.astype(str) if self.target.dtype == object else self.target
         np.savez_compressed(
             stream,
@@ -211,7 +220,11 @@ class Table:
         return tuple(note for note in self.notes if note.startswith("warning: "))
 
     def column(self, name: str) -> NDArray[Any]:
-        """Return a feature by its name, of shape (n,): words of a nominal column, else floats."""
+        """Return a feature by its name, of shape (n,): words of a nominal column, None if missing.
+
+        Floats of any other column, NaN if missing; those of sparse rows become dense. Raises
+        KeyError for an unknown name.
+        """
         if name in self.nominal:
             return self.nominal[name]
         position = self.index[name]
@@ -223,8 +236,9 @@ class Table:
         return column[:, 0]
 
     def missing(self) -> NDArray[np.bool_]:
-        """Return a mask of shape (n, d): True for each missing value of dense rows. Missing texts
-        do not count.
+        """Return a mask of shape (n, d): True for each missing value. Missing texts do not count.
+
+        For dense rows only.
         """
         missing: NDArray[np.bool_] = np.isnan(self.X)
         for name, words in self.nominal.items():
@@ -237,7 +251,9 @@ class Table:
 
     def rows(self, chosen: NDArray[np.intp] | NDArray[np.bool_]) -> Table:
         """Return the table of some rows, chosen by their numbers, in this order, or by a mask.
-        Numbers of training rows must come before those of test rows.
+
+        Numbers of training rows must come before those of test rows. `n_train` and `positions`
+        follow.
         """
         numbers = np.arange(len(self.target))[chosen]
         n_train = None
@@ -255,8 +271,9 @@ class Table:
     def with_numbers(
         self, columns: Mapping[str, Sequence[float] | NDArray[np.float64]]
     ) -> Table:
-        """Return the table with numbers in place of the words of some columns, by their names;
-        these columns are no longer nominal.
+        """Return the table with numbers in place of the words of some columns.
+
+        `columns`: {name: values of shape (n,)}; these columns are no longer nominal.
         """
         X = np.array(self.X) if columns else self.X
         for name, values in columns.items():
@@ -272,8 +289,10 @@ class Table:
         )
 
     def with_words(self, columns: Mapping[str, NDArray[np.object_]]) -> Table:
-        """Return the table with words in place of the numbers of some columns, by their names;
-        these columns become nominal.
+        """Return the table with words in place of the numbers of some columns.
+
+        `columns`: {name: words of shape (n,), None for a missing one}; these columns become
+        nominal.
         """
         X = np.array(self.X) if columns else self.X
         for name in columns:
@@ -281,7 +300,10 @@ class Table:
         return replace(self, X=X, nominal=self.nominal | dict(columns))
 
     def columns(self, names: Sequence[str]) -> Table:
-        """Return the table of these columns, in this order."""
+        """Return the table of the columns `names`, in this order.
+
+        Raises KeyError for an unknown name.
+        """
         positions = np.array([self.index[name] for name in names], dtype=np.intp)
         return replace(
             self,
@@ -302,8 +324,9 @@ class Table:
 
 
 def _values(column: pd.Series[Any]) -> NDArray[Any]:
-    """Return a column of a data frame as an array: booleans, integers, floats, or an object array
-    of str with None for missing values.
+    """Return a column of a data frame as an array of booleans, integers or floats.
+
+    Any other column becomes an object array of str, with None for missing values.
     """
     codes, values = _distinct_values(column)
     return values if codes is None else values[codes]
@@ -312,10 +335,10 @@ def _values(column: pd.Series[Any]) -> NDArray[Any]:
 def _distinct_values(
     column: pd.Series[Any],
 ) -> tuple[NDArray[np.intp] | None, NDArray[Any]]:
-    """Return codes and distinct words of a column, whose values are `words[codes]`. The last word
-    is None, so the code -1 is a missing value.
+    """Return codes and distinct words of a column, whose values are `words[codes]`.
 
-    For a column of booleans, integers or floats, the codes are None and the words its values.
+    The last word is None, so the code -1 is a missing value. For a column of booleans, integers or
+    floats, the codes are None and the words its values.
     """
     import pandas as pd
 
@@ -332,8 +355,9 @@ def _distinct_values(
 
 
 def spelled(values: Any, spell: Callable[[Any], str]) -> NDArray[np.object_]:
-    """Return an object array of `spell(value)` for each value, called once for each distinct one;
-    None for a missing value.
+    """Return an object array of `spell(value)` for each value; None for a missing value.
+
+    `spell` is called once for each distinct value.
     """
     import pandas as pd
 
@@ -342,8 +366,10 @@ def spelled(values: Any, spell: Callable[[Any], str]) -> NDArray[np.object_]:
 
 
 def target_of(names: list[str], choose: Callable[[list[str]], str], path: Path) -> str:
-    """Return the name of the target that `choose` takes from the names. Raises ElmbenchError first
-    for a repeated name or too many columns.
+    """Return the name of the target that `choose` takes from the names of the columns.
+
+    Raises ElmbenchError before, for a repeated name or too many columns. `path`: the file, for the
+    error.
     """
     check_width(len(names), path)
     check_names(names, path)
@@ -351,7 +377,7 @@ def target_of(names: list[str], choose: Callable[[list[str]], str], path: Path) 
 
 
 def check_width(n_columns: int, path: Path) -> None:
-    """Raise ElmbenchError for too many columns."""
+    """Raise ElmbenchError for more than 100,000 columns. `path`: the file, for the error."""
     if n_columns > MOST_COLUMNS:
         raise ElmbenchError(
             f"{path} has {n_columns:,} columns",
@@ -374,7 +400,10 @@ def check_names(names: Sequence[str], path: Path) -> None:
 
 
 def unused_name(name: str, names: Collection[str]) -> str:
-    """Return a name, followed by -2, -3 and so on if it is among `names`."""
+    """Return a name, followed by -2, -3 and so on until it is not among `names`.
+
+    It stays as it is if it is not among them.
+    """
     numbered = (f"{name}-{number}" for number in count(2))
     candidates = chain([name], numbered)
     return next(candidate for candidate in candidates if candidate not in names)
@@ -394,15 +423,17 @@ def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def is_number(text: str) -> bool:
-    """Return True if a text is a plain ASCII number, such as -1.5e3, apart from
-    surrounding spaces.
+    """Return True if a text is a plain ASCII number such as -1.5e3.
+
+    Surrounding spaces do not count.
     """
     return _NUMBER.fullmatch(text.strip()) is not None
 
 
 def have_equal_digits(words: Iterable[str]) -> bool:
-    """Return True if all words consist of the same number of digits, two or more; also for no
-    words.
+    """Return True if all words consist of the same number of digits, two or more.
+
+    Also True for no words.
     """
     words = {*words}
     return len({*map(len, words)}) <= 1 and all(map(_is_code, words))
@@ -414,10 +445,10 @@ def _is_code(word: str) -> bool:
 
 
 def may_be_codes(words: Iterable[str]) -> bool:
-    """Return True if all words but placeholders, apart from surrounding spaces, have the same
-    number of digits, two or more. Also True for no words.
+    """Return True if all words but placeholders have the same number of digits, two or more.
 
-    The first word that is neither ends the search.
+    Surrounding spaces do not count. Placeholders are numbers such as -999 or 0. Also True for no
+    words. The first other word ends the search, so not all of an iterator may be taken.
     """
     lengths = set()
     for word in map(str.strip, words):
@@ -430,8 +461,10 @@ def may_be_codes(words: Iterable[str]) -> bool:
 
 
 def are_codes(values: NDArray[Any]) -> bool:
-    """Return True for codes such as zip codes: words of equally many digits, some of which begin
-    with 0. Placeholders may be among them.
+    """Return True for a column of codes such as zip codes, some of which begin with 0.
+
+    They are words of equally many digits, beside missing words and placeholders such as -999. False
+    for numbers.
     """
     words = present_words(values) if values.dtype == object else set()
     words = set(map(str.strip, words))
@@ -445,8 +478,9 @@ def is_placeholder(word: str) -> bool:
 
 
 def to_numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Return a column as floats, with NaN for missing values. Words that spell plain numbers, such
-    as 1.5 or -2e3, are converted. None if it holds any other word.
+    """Return a column as floats, with NaN for missing values; None if it holds a word.
+
+    Words that spell plain numbers, such as 1.5 or -2e3, are converted.
     """
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
@@ -460,17 +494,17 @@ def to_numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:
 
 
 def label_words(target: NDArray[Any]) -> NDArray[np.object_]:
-    """Return labels as words, with one spelling of whole numbers: +1, 1.0 and 1 are all '1', but 01
-    is not.
+    """Return labels as words of shape (n,), with one spelling of whole numbers; None if missing.
 
-    None and NaN become None.
+    +1, 1.0 and 1 are all '1', but 01 is not.
     """
     return spelled(target, label_word)
 
 
 def label_word(value: Any) -> str:
-    """Return the canonical spelling of a label: without surrounding spaces, and a whole number as
-    '1', not '+1' or '1.0'.
+    """Return the canonical spelling of a label, without surrounding spaces.
+
+    A whole number is '1', not '+1' or '1.0'. The value must not be missing.
     """
     word = str(value).strip()
     whole = _WHOLE.fullmatch(word)
@@ -481,19 +515,21 @@ def label_word(value: Any) -> str:
 
 
 def category_word(value: Any) -> str:
-    """Return the text of a category without surrounding spaces. True and False are in lower case,
-    because files and pandas spell them differently.
+    """Return the text of a category without surrounding spaces.
+
+    True and False are in lower case, because files and pandas spell them differently. The value
+    must not be missing.
     """
     word = str(value).strip()
     return word.lower() if word in ("True", "False", "TRUE", "FALSE") else word
 
 
 def to_frame(X: Any) -> pd.DataFrame:
-    """Return rows as a data frame of pandas, whose columns have str names; unnamed columns become
-    x0, x1, ...
+    """Return rows as a data frame of pandas with column names of type str.
 
-    `X`: a data frame of any library, an array, lists or sparse rows. Raises ElmbenchError for a
-    path, or an array of more than two dimensions.
+    Unnamed columns become x0, x1, ... `X`: a data frame of any library, an array, lists or sparse
+    rows, which become dense. Raises ElmbenchError for a path or None, or an array of more than two
+    dimensions.
     """
     import pandas as pd
 

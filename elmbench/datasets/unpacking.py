@@ -18,8 +18,10 @@ _BLOCK = 2**20
 
 
 def read_limited(stream: IO[bytes], path: Path, *, is_text: bool = False) -> bytes:
-    """Return the whole content of a stream, the unpacked file at `path`. Raises ElmbenchError if it
-    unpacks to too many bytes or, with `is_text`, if a line is too long.
+    """Return the whole content of a stream, the unpacked file at `path`.
+
+    Raises ElmbenchError if it unpacks to more than 1 GiB and 20 times the size of the file, or,
+    with `is_text`, if a line is longer than 64 MiB.
     """
     content = io.BytesIO()
     size = path.stat().st_size
@@ -43,7 +45,7 @@ def read_limited(stream: IO[bytes], path: Path, *, is_text: bool = False) -> byt
 def check_members(content: bytes, path: Path, next_step: str) -> None:
     """Raise ElmbenchError if the members of a zip archive, such as a workbook, are too large.
 
-    Other content is left to its reader.
+    Other content is left to its reader. `path`: the file; `next_step`: the advice, for the error.
     """
     if not zipfile.is_zipfile(io.BytesIO(content)):
         return
@@ -60,7 +62,8 @@ def check_unpacked_size(
     n_bytes: int, content: bytes, path: Path, next_step: str
 ) -> None:
     """Raise ElmbenchError if a file of this `content` unpacks to too many bytes, `n_bytes`.
-    `next_step`: the advice in the message.
+
+    `path`: the file; `next_step`: the advice, for the error.
     """
     if n_bytes > _limit(len(content)):
         raise _too_large(path, len(content), next_step)

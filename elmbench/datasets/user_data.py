@@ -75,8 +75,11 @@ class LocalFile(NamedTuple):
 
 
 def local_file(location: str, target: str | int = "") -> LocalFile:
-    """Return the file of a path, `openml:ID` or `sklearn:NAME`. A data set of OpenML is fetched if
-    it is not cached; the file of a path may not exist.
+    """Return the file of a path, `openml:ID` or `sklearn:NAME`.
+
+    A named data set is fetched or written if it is not cached; the file of a path may not exist.
+    `target`: the name or position of its target column; the target that the named data set
+    declares, or a detected one, if empty. Raises ElmbenchError for an unknown name.
     """
     kind, _, name = location.partition(":")
     if kind == "openml" and name:
@@ -100,8 +103,10 @@ def local_file(location: str, target: str | int = "") -> LocalFile:
 
 
 def _openml_file(name: str, location: str, target: str) -> LocalFile:
-    """Return the cached file of an OpenML data set, which is fetched on first use. Its column
-    `target` holds the target that the argument `target` names, by default OpenML's.
+    """Return the cached file of an OpenML data set, which is fetched on first use.
+
+    `name`: its number as text; `location`: the same after `openml:`. The column `target` of the
+    file holds the target column that the argument `target` names, by default OpenML's.
     """
     if not _OPENML_ID.fullmatch(name):
         raise ElmbenchError(
@@ -122,8 +127,10 @@ def _openml_file(name: str, location: str, target: str) -> LocalFile:
 
 
 def _sklearn_file(name: str, location: str, target: str | int) -> LocalFile:
-    """Return the cached file of a data set of scikit-learn, written on first use. It holds the
-    default target as the column `target`.
+    """Return the cached file of a data set of scikit-learn, written on first use.
+
+    `name`: such as `wine`; `location`: the same after `sklearn:`. The column `target` of the file
+    holds the default target; the argument `target` names another column as the target.
     """
     parts = ["sklearn", slug(name), version("scikit-learn")]
     stem = "-".join(filter(None, parts))
@@ -135,7 +142,7 @@ def _sklearn_file(name: str, location: str, target: str | int) -> LocalFile:
 
 
 def _cached_file(folder: Path, stem: str) -> Path | None:
-    """Return the file STEM.parquet or STEM.npz in a folder; None if there is none."""
+    """Return the file STEM.parquet, or else STEM.npz, in a folder; None if there is none."""
     for ending in ("parquet", "npz"):
         path = folder / f"{stem}.{ending}"
         if path.is_file():
@@ -144,8 +151,9 @@ def _cached_file(folder: Path, stem: str) -> Path | None:
 
 
 def _write_bunch(name: str, folder: Path, stem: str) -> Path:
-    """Write a data set of scikit-learn, with the names of its classes, to a file; return the
-    file.
+    """Write a data set of scikit-learn to FOLDER/STEM.parquet; return the path.
+
+    Classes are written by their names. Raises ElmbenchError for an unknown name.
     """
     from sklearn import datasets
 
@@ -169,9 +177,9 @@ def write_arrays(
     extra: dict[str, Any],
     target: str = "target",
 ) -> Path:
-    """Write the rows and targets of a program, and `extra` columns such as groups, to
-    FOLDER/NAME.parquet, or .npz if X is sparse; return the path.
+    """Write the rows and targets of a program to FOLDER/NAME.parquet; return the path.
 
+    Sparse rows become FOLDER/NAME.npz. `extra`: {name: values} of further columns, such as groups.
     `target`: the name of the column of targets. Raises ElmbenchError if the shapes do not fit, a
     column appears twice, or sparse rows have extra columns.
     """
@@ -225,8 +233,10 @@ def write_arrays(
 
 
 def _storable(column: Any) -> Any:
-    """Return a column of pandas with values that a Parquet file holds. Numbers, booleans and dates
-    stay, sparse columns become dense, and all other values become text.
+    """Return a column of pandas with values that a Parquet file holds.
+
+    Numbers, booleans, dates and missing values stay, sparse columns become dense, and all other
+    values become text.
     """
     import pandas as pd
 
@@ -242,8 +252,9 @@ def _storable(column: Any) -> Any:
 
 
 def name_of(location: str) -> str:
-    """Return a short name for the data of a location, in small letters, digits and hyphens: that of
-    a file without its endings, or `openml-ID` or `sklearn-NAME`.
+    """Return a short name for the data of a location, in small letters, digits and hyphens.
+
+    It is the name of a file without its endings, or `openml-ID` or `sklearn-NAME`.
     """
     kind, _, name = location.partition(":")
     if kind in ("openml", "sklearn") and name:
@@ -252,13 +263,14 @@ def name_of(location: str) -> str:
 
 
 def short_slug(name: str) -> str:
-    """Return the slug of the start of a name, so that three of them can name a folder."""
+    """Return the slug of the first 60 characters of a name, so that a folder can have three."""
     return slug(name[:_LONGEST_NAME])
 
 
 def slug(name: str) -> str:
-    """Return a name in small letters, digits and hyphens, 'data' if nothing is left. A name with
-    other than ASCII characters ends in a checksum.
+    """Return a name in small letters, digits and hyphens; 'data' if nothing is left.
+
+    A name with other than ASCII characters ends in a checksum.
     """
     letters = normalize("NFKD", name.lower())
     words = (

@@ -36,21 +36,29 @@ _WEIGHT = re.compile(r"\s*,\s*\{\s*([0-9.eE+-]+)\s*\}$")
 
 @dataclass
 class _Arff:
-    """The lines of a file in the forms that liac-arff reads."""
+    """The lines of an ARFF file in the forms that liac-arff reads.
 
+    The fields besides `text` describe the lines that `lines()` has yielded so far.
+    """
+
+    #: The whole file.
     text: str
     #: The names of the columns.
     names: list[str] = field(default_factory=list)
+    #: True if some row has a weight.
     has_weights: bool = False
     #: The last line that was read, as it is in the file, and its number from 1.
     line: str = ""
     number: int = 0
+    #: True below the line @data, and at the end of the file.
     has_data: bool = False
     has_ended: bool = False
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of the file in the forms that liac-arff reads, and update the other
-        fields.
+        """Yield the lines of the file in the forms that liac-arff reads.
+
+        Each step updates the fields: the names of columns, the line that was read, and what the
+        file has. A generator: to be run once, since it appends to `names`.
         """
         for line in io.StringIO(self.text, newline=None):
             self.line = line.strip()
@@ -66,8 +74,10 @@ class _Arff:
         self.has_ended = True
 
     def _declaration(self, line: str) -> str:
-        """Return a line above @data, rewritten; add the name of a declared column to `names`.
-        Columns are renamed to a1, a2, ... there.
+        """Return a line above the data, such as `@attribute NAME TYPE`, as liac-arff reads it.
+
+        A column is renamed to a1, a2, ... in the line, and its name is appended to `names`. Types
+        of numbers become NUMERIC, and dates STRING.
         """
         attribute = _ATTRIBUTE.fullmatch(line)
         if attribute is None:
@@ -83,7 +93,10 @@ class _Arff:
         return f"@ATTRIBUTE a{len(self.names)} {kind}"
 
     def _row(self, line: str) -> str:
-        """Return a row of data with commas in place of tabs, and without its weight."""
+        """Return a row of data with commas in place of tabs, and without its weight.
+
+        Sets `has_weights` if the row ends with a weight such as `, {2.5}`.
+        """
         if "\t" in line:
             without_tabs = _TABS.sub("", line)
             separator = "" if "," in without_tabs else ","
@@ -98,7 +111,12 @@ class _Arff:
 def read_arff(
     content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions
 ) -> Table:
-    """Read an ARFF file into dense rows; raise ElmbenchError for a line that is not ARFF."""
+    """Read a dense ARFF file into a table; raise ElmbenchError for a line that is not ARFF.
+
+    `choose`: takes the names of the columns and returns that of the target. `layout`: only `words`,
+    the columns of categories, is used. Nominal columns are categories. Notes say so if weights of
+    rows are ignored, or the text is not UTF-8.
+    """
     import arff  # type: ignore[import-untyped]  # liac-arff, which the openml client reads ARFF with
     import pandas as pd
 
@@ -129,8 +147,12 @@ def read_arff(
 def read_sparse_arff(
     content: bytes, path: Path, choose: ChooseTarget, _: FileOptions
 ) -> Table:
-    """Read sparse ARFF into a table of sparse rows. A value that is left out there is 0, or the
-    first word of a column. Words of features become their positions among the declared ones.
+    """Read a sparse ARFF file into a table of sparse rows.
+
+    A value that is left out there is 0, or the first word that a nominal column declares. Words of
+    features become their positions among the declared ones, from 0; those of the target stay words.
+    `choose`: takes the names of the columns and returns that of the target; "" if there is none, so
+    that all targets are None. Raises ElmbenchError for a line that is not ARFF.
     """
     import arff
 
@@ -166,7 +188,10 @@ def read_sparse_arff(
 
 
 def _bad_line(path: Path, file: _Arff) -> ElmbenchError:
-    """Return the error for the line of a file at which its parser stopped."""
+    """Return the error for the last line that was read, at which liac-arff failed.
+
+    It says instead that @data is missing, if the whole file was read without it.
+    """
     if file.has_ended and not file.has_data:
         problem = "it has no line @data"
     else:

@@ -41,24 +41,27 @@ _PUNCTUATION = re.compile(r"[^\w\s.]|(?<![^\W\d])\.")
 def read_dates(
     words: Iterable[object], day_first: bool | None = None, column: str = ""
 ) -> Dates | None:
-    """Return a column of dates as an array; None if it holds anything else. Raises ElmbenchError if
-    they are ambiguous (see `date_format`).
+    """Return a column of dates as an array; None if it holds anything else, or only digits.
+
+    Missing values become NaT. `day_first`: True if 1/2/2023 is in February, False if in January,
+    None if the values must decide. `column`: its name, for the error. Raises ElmbenchError if the
+    values fit several formats that give different dates.
     """
     words = _texts(words)
     text = date_format(words, day_first, column)
     return None if text is None else dates_in(words, text)
 
 
-def dates_in(words: Iterable[object], text: str) -> Dates:
-    """Return the dates of words in one format; NaT for a missing value, and in UTC for times with
-    an offset.
+def dates_in(words: Iterable[object], form: str) -> Dates:
+    """Return the dates of words in the format `form`, in the notation of pandas or "ISO8601".
 
-    Raises ValueError if a word is not a date in this format.
+    Missing values become NaT. Times with an offset are converted to UTC. Raises ValueError if a
+    word is not a date in this format.
     """
     import pandas as pd
 
     dates = pd.to_datetime(
-        pd.Series(_texts(words), dtype=object), format=text, utc=True
+        pd.Series(_texts(words), dtype=object), format=form, utc=True
     )
     return np.asarray(dates.dt.tz_localize(None), dtype="datetime64[us]")
 
@@ -66,23 +69,23 @@ def dates_in(words: Iterable[object], text: str) -> Dates:
 def date_format(
     words: list[Any] | NDArray[Any], day_first: bool | None = None, column: str = ""
 ) -> str | None:
-    """Return the format of a column of dates, in the notation of pandas; None if it holds anything
-    else.
+    """Return the format of a column of dates, in the notation of pandas; None for any other column.
 
-    `words`: None and the usual words for a missing value are ignored. `day_first`: settles whether
-    1/2/2023 is in February or in January, if no value does. `column`: name of the column, for the
-    error.
+    A column of digits alone, such as years, has none, nor has one without any value. `words`: None
+    and the usual words for a missing value are ignored. `day_first`: True if 1/2/2023 is in
+    February, False if in January; used only if no value decides. `column`: name of the column, for
+    the error.
 
     Raises ElmbenchError if the values fit several formats that give different dates.
     """
     if len(words) > _HEAD:
         head = _distinct_texts(words[:_HEAD])
-        if head and not _readings(head):
+        if head and not _dates_by_format(head):
             return None
     texts = _distinct_texts(words)
     if all(map(str.isdigit, texts)):
         return None
-    readings = _readings(texts)
+    readings = _dates_by_format(texts)
     first = next(iter(readings), None)
     if first is None or all(
         (dates == readings[first]).all() for dates in readings.values()
@@ -96,13 +99,19 @@ def date_format(
 
 
 def _distinct_texts(words: Iterable[object]) -> list[str]:
-    """Return the distinct words that are not missing: a long column often repeats few."""
+    """Return the distinct words that are not missing, without surrounding spaces.
+
+    A long column often repeats few words.
+    """
     distinct = dict.fromkeys(words)
     return [text for text in _texts(distinct) if text is not None]
 
 
-def _readings(texts: list[str]) -> dict[str, Dates]:
-    """Return the dates of one or more texts, by each format that fits all of them."""
+def _dates_by_format(texts: list[str]) -> dict[str, Dates]:
+    """Return {format: dates of all texts} for each format that fits all of them; at least one text.
+
+    The dates have the shape (n_texts,). Without a fitting format, the dict is empty.
+    """
     readings: dict[str, Dates] = {}
     for form in ["ISO8601", *_formats_of(texts[0])]:
         with suppress(ValueError):
@@ -113,8 +122,9 @@ def _readings(texts: list[str]) -> dict[str, Dates]:
 def _ambiguous_dates(
     texts: list[str], readings: Mapping[str, Dates], column: str
 ) -> ElmbenchError:
-    """Return the error for a column whose dates differ from one format to another. `readings`: the
-    dates of the texts by format.
+    """Return the error for a column whose dates differ from one format to another.
+
+    `readings`: {format: the dates of `texts`}; at least one date differs. `column`: its name.
     """
     row, candidates = next(
         (row, dates)
@@ -138,8 +148,9 @@ def _ambiguous_dates(
 
 
 def span(dates: Dates) -> str:
-    """Return the first and the last date as 'FIRST to LAST', with the time of day if any date has
-    one.
+    """Return the first and the last of dates without NaT as 'FIRST to LAST'.
+
+    Both have the time of day if any date has one.
     """
     are_days = (dates == dates.astype("datetime64[D]")).all()
     unit = "datetime64[D]" if are_days else "datetime64[s]"
@@ -147,8 +158,9 @@ def span(dates: Dates) -> str:
 
 
 def varying_parts(dates: Dates) -> tuple[str, ...]:
-    """Return the names of those columns of `date_parts` that vary among dates; `days` is always one
-    of them.
+    """Return the names of those columns of `date_parts` that vary among dates.
+
+    They are among year, month, weekday, hour and days; `days` is always one of them.
     """
     parts = date_parts(dates, first_date(dates))
     varies = parts.max() > parts.min()
@@ -156,14 +168,16 @@ def varying_parts(dates: Dates) -> tuple[str, ...]:
 
 
 def first_date(dates: Dates) -> np.datetime64:
-    """Return the first of dates; NaT if all are missing."""
+    """Return the earliest of dates; NaT if all are missing."""
     present = dates[~np.isnat(dates)]
     return present.min() if len(present) else np.datetime64("NaT")
 
 
 def date_parts(dates: Dates, first: np.datetime64) -> pd.DataFrame:
-    """Return the columns year, month, weekday, hour and days (since `first`) as floats; NaN for
-    NaT.
+    """Return the columns year, month, weekday, hour and days of dates, one row each, as floats.
+
+    Weekdays are numbered from 0 (Monday); `days` since `first` have fractions for times of day. NaT
+    gives NaN.
     """
     import pandas as pd
 
@@ -180,9 +194,7 @@ def date_parts(dates: Dates, first: np.datetime64) -> pd.DataFrame:
 
 
 def _texts(words: Iterable[object]) -> list[str | None]:
-    """Return words without surrounding spaces, with None for words that stand for a
-    missing value.
-    """
+    """Return words without surrounding spaces; None for a word that stands for a missing value."""
     return [None if word is None else _present_text(str(word)) for word in words]
 
 
@@ -193,7 +205,7 @@ def _present_text(word: str) -> str | None:
 
 
 def _formats_of(word: str) -> Iterator[str]:
-    """Yield the formats, other than ISO 8601, in which a word is a date."""
+    """Yield the formats, other than ISO 8601, in which a word is a date; none for another word."""
     for text in _formats_by_punctuation().get(_punctuation(word), ()):
         with suppress(ValueError):
             datetime.strptime(word, text)
@@ -202,7 +214,7 @@ def _formats_of(word: str) -> Iterator[str]:
 
 @cache
 def _formats_by_punctuation() -> dict[str, list[str]]:
-    """Return lists of all formats, by the punctuation marks of a date in this format.
+    """Return {punctuation marks: the formats of dates and times with these marks, in this order}.
 
     A word is compared with few of the hundreds of formats: with all of them, a column would take 10
     milliseconds.
@@ -219,5 +231,8 @@ def _formats_by_punctuation() -> dict[str, list[str]]:
 
 
 def _punctuation(word: str) -> str:
-    """Return the punctuation marks of a word, in their order, as one string."""
+    """Return the punctuation marks of a word in their order as one string, such as '--::'.
+
+    A point after a letter is left out, as it may belong to the short name of a month.
+    """
     return "".join(_PUNCTUATION.findall(word))

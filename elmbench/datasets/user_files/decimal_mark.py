@@ -22,21 +22,22 @@ _UNGROUPED = re.compile(r"[+-]?\d{4}")
 
 
 class _Example(NamedTuple):
-    """A number of a file, as it is written there."""
+    """A number of a file, as it is written there, and the name of its column."""
 
     column: str
     word: str
 
 
 def detect_decimal_mark(table: Table, columns: Mapping[str, list[str]]) -> str:
-    """Return the decimal mark of one file; empty if no number has one.
+    """Return the decimal mark of one file, "," or "."; empty if no number has one.
 
     A number decides if only one mark can read it. The other mark then separates thousands, which
     must be evident. Without a decision, a point is a decimal point in a comma-separated file and in
     a file that is not text. Raises ElmbenchError if the numbers contradict each other or decide
     nothing.
 
-    `columns`: the words of the columns of numbers.
+    `table`: gives the separator of fields and the floats that are read already. `columns`: {name:
+    words} of the columns of words that mostly spell numbers, without missing words.
     """
     comma, point = _deciding_examples(table, columns)
     if not (comma or point):
@@ -53,8 +54,11 @@ def detect_decimal_mark(table: Table, columns: Mapping[str, list[str]]) -> str:
 def assumed_mark_warnings(
     table: Table, columns: Mapping[str, list[str]], decimal: str
 ) -> Iterator[str]:
-    """Yield a warning if some number would differ with the other decimal mark, and no number of the
-    rows shows that their mark is `decimal`, that of the training rows.
+    """Yield a warning if the decimal mark of the training rows, `decimal`, may be wrong here.
+
+    It may be if some number of these rows would differ with the other mark, and no number shows
+    that their mark is `decimal`. At most one warning. `columns`: {name: words} of the columns of
+    words that mostly spell numbers.
     """
     example = (
         _first_doubtful(table, columns) if decimal == "." else _first_ambiguous(columns)
@@ -77,10 +81,10 @@ def assumed_mark_warnings(
 def _deciding_examples(
     table: Table, columns: Mapping[str, list[str]]
 ) -> tuple[_Example | None, _Example | None]:
-    """Return a number that only a decimal comma can read, and one that only a decimal point can,
-    each with its column and None without one.
+    """Return a number that only a decimal comma can read, and one that only a decimal point can.
 
-    All values of the columns are tried only if a sample has no such number.
+    Each is None if there is none. All values of the columns (`columns`: {name: words}) are tried
+    only if a sample has neither. Floats of a text file with a fraction prove a decimal point.
     """
     samples = {
         name: words[:: 1 + len(words) // SAMPLE] for name, words in columns.items()
@@ -94,8 +98,10 @@ def _deciding_examples(
 
 
 def _undecided_mark(table: Table, columns: Mapping[str, list[str]]) -> str:
-    """Return the decimal mark of a file without a deciding number: a point, or empty if no number
-    has a mark. Raises ElmbenchError if a mark is doubtful.
+    """Return the decimal mark of a file in which no number decides: ".", or "" without any mark.
+
+    `columns`: {name: words}. Raises ElmbenchError if a number may have either decimal mark in such
+    a file.
     """
     example = _first_doubtful(table, columns)
     if example is not None:
@@ -109,7 +115,7 @@ def _may_have_commas(table: Table) -> bool:
 
 
 def _contradiction(table: Table, *examples: _Example) -> ElmbenchError:
-    """Return the error for numbers with different decimal marks."""
+    """Return the error for numbers with different decimal marks, each with its column."""
     listing = ", and ".join(
         f"the column {name!r} holds {word!r}" for name, word in examples
     )
@@ -127,7 +133,7 @@ def _contradiction(table: Table, *examples: _Example) -> ElmbenchError:
 
 
 def _ambiguity(table: Table, example: _Example) -> ElmbenchError:
-    """Return the error for a number that both decimal marks can read, if no other decides."""
+    """Return the error for a number such as 1.234 that both decimal marks can read."""
     name, word = example
     mark = "." if "." in word else ","
     numbers = f"{word.replace(mark, '')} or {word.replace(mark, '.')}"
@@ -139,8 +145,9 @@ def _ambiguity(table: Table, example: _Example) -> ElmbenchError:
 
 
 def _deciding_number(columns: Mapping[str, list[str]], mark: str) -> _Example | None:
-    """Return the first number, with its column, that `mark` can read as the decimal mark and the
-    other mark cannot; None without one.
+    """Return the first number that only `mark` can read as the decimal mark; None without one.
+
+    `columns`: {name: words}. `mark`: "," or ".".
     """
     this = NUMBERS[mark]
     other = NUMBERS["." if mark == "," else ","]
@@ -152,11 +159,11 @@ def _deciding_number(columns: Mapping[str, list[str]], mark: str) -> _Example | 
 
 
 def _first_doubtful(table: Table, columns: Mapping[str, list[str]]) -> _Example | None:
-    """Return the first number, with its column, whose mark may be a decimal mark or not in such a
-    file; None without one.
+    """Return the first number whose mark may separate decimals or thousands; None without one.
 
     Programs write the words of a file that is not text, so a point is a decimal point there. The
-    numbers of a comma-separated file have no decimal comma.
+    numbers of a comma-separated file have no decimal comma, so none is doubtful. `columns`: {name:
+    words}.
     """
     if table.separator == ",":
         return None
@@ -166,8 +173,9 @@ def _first_doubtful(table: Table, columns: Mapping[str, list[str]]) -> _Example 
 def _first_ambiguous(
     columns: Mapping[str, list[str]], marks: str = ".,"
 ) -> _Example | None:
-    """Return the first number, with its column, that has one of these marks and that both decimal
-    marks can read; None without one.
+    """Return the first number such as 1.234, whose value depends on the decimal mark; None without.
+
+    It must have one of `marks`. `columns`: {name: words}. `marks`: a text of one or both marks.
     """
     for name, words in columns.items():
         for word in words:
@@ -177,16 +185,15 @@ def _first_ambiguous(
 
 
 def _is_ambiguous(word: str) -> bool:
-    """Return True if a word is a number with either decimal mark, but of different values, such as
-    1.234.
-    """
+    """Return True if both decimal marks can read a word, with different values, such as 1.234."""
     numbers = {parse_number(word, mark) for mark in ".,"}
     return len(numbers) == 2 and None not in numbers
 
 
 def _first_fraction(table: Table) -> _Example | None:
-    """Return the first number with a decimal point, with its column, among the floats of a text
-    file; None without one.
+    """Return the first float with a fraction of the table, such as 0.5; None without one.
+
+    It proves a decimal point in a text file. None also for sparse rows, or if the file is not text.
     """
     X = table.X
     if not table.separator or not isinstance(X, np.ndarray):
@@ -203,11 +210,10 @@ def _first_fraction(table: Table) -> _Example | None:
 
 
 def _doubtful_thousands(columns: Mapping[str, list[str]], mark: str) -> _Example | None:
-    """Return the first number, with its column, in which a mark may separate thousands or decimals;
-    None without one.
+    """Return the first number in which `mark` may separate thousands or decimals; None without one.
 
     It separates thousands if every number of the column from 1000 on has it, and some number would
-    not have it with three decimals: one below 1000, or one of two marks.
+    not have it with three decimals: one below 1000, or one of two marks. `columns`: {name: words}.
     """
     for name, words in columns.items():
         marked = [word for word in words if mark in word and _is_ambiguous(word)]
@@ -220,8 +226,10 @@ def _doubtful_thousands(columns: Mapping[str, list[str]], mark: str) -> _Example
 
 
 def _are_evident_thousands(words: list[str], mark: str) -> bool:
-    """Return True if the numbers of a column show that a mark separates thousands: those without it
-    are all below 1000 and there is one, or a number has several of these marks.
+    """Return True if the numbers of a column show that a mark separates thousands.
+
+    No number without the mark begins with four digits; and there is a number without it, or one has
+    several of these marks.
     """
     unmarked = [word for word in words if mark not in word and looks_numeric(word)]
     if any(_UNGROUPED.match(word) for word in unmarked):

@@ -20,10 +20,10 @@ _BLOCK = 2**18
 def check_field_counts(
     text: str, separator: str, path: Path, *, width: int, is_detected: bool
 ) -> None:
-    """Raise ElmbenchError unless all rows below line 1 have the same number of fields: pandas
-    completes short rows silently.
+    """Raise ElmbenchError unless all rows below line 1 have `width` fields, as line 1 has.
 
-    `width`: the number of fields in line 1.
+    Blank lines are skipped. pandas would complete short rows silently. `is_detected`: True if the
+    separator was detected, so that the error says how to name it.
     """
     widths = _row_widths(text, separator)
     next(widths)
@@ -49,9 +49,10 @@ def check_field_counts(
 
 
 def have_field_count(content: bytes, separator: str, width: int) -> bool:
-    """Return True if all lines of a text have `width` fields; a blank line has one. False if a
-    faster look than at each row cannot show it: with quotation marks, or separators that are spaces
-    or no ASCII.
+    """Return True if all lines of a text have `width` fields; False if this look cannot show it.
+
+    It counts separators, and a blank line has one field. It shows nothing if the text has quotation
+    marks, or the separator is a space or not ASCII.
     """
     mark = separator.encode()
     if len(mark) != 1 or mark == b" " or b'"' in content:
@@ -63,9 +64,7 @@ def have_field_count(content: bytes, separator: str, width: int) -> bool:
 
 
 def _blocks_of_lines(content: bytes) -> Iterator[NDArray[np.uint8]]:
-    """Yield the bytes of a text in blocks of whole lines, which fit into the cache of a
-    processor.
-    """
+    """Yield the bytes of a text in blocks of whole lines that fit into the cache of a processor."""
     start = 0
     while start < len(content):
         end = content.find(b"\n", start + _BLOCK) + 1 or len(content)
@@ -74,7 +73,10 @@ def _blocks_of_lines(content: bytes) -> Iterator[NDArray[np.uint8]]:
 
 
 def _n_marks(lines: NDArray[np.uint8], mark: bytes) -> NDArray[np.uint32]:
-    """Return the number of marks of one byte in each of some lines."""
+    """Return how often the byte `mark` occurs in each line, of shape (n_lines,).
+
+    `lines`: the bytes of whole lines; the last one may lack its line feed.
+    """
     ends = np.flatnonzero(lines == ord("\n"))
     after_ends = np.append(0, ends + 1)
     has_line = after_ends < len(lines)
@@ -86,15 +88,17 @@ def _n_marks(lines: NDArray[np.uint8], mark: bytes) -> NDArray[np.uint32]:
 
 
 def _has_plain_fields(text: str, separator: str) -> bool:
-    """Return True if every separator in a text ends a field: there are no quotation marks, and the
-    separator is not a space.
+    """Return True if every separator in a text ends a field.
+
+    False if the text has a quotation mark, or if the separator is a space.
     """
     return '"' not in text and separator != " "
 
 
 def _row_widths(text: str, separator: str) -> Iterator[tuple[int, int, int]]:
-    """Yield the first line, the last line and the number of fields of each row that is not
-    blank.
+    """Yield (first line, last line, number of fields) of each row that is not blank; lines from 1.
+
+    A row has several lines if a quoted field holds line feeds.
     """
     if _has_plain_fields(text, separator):
         lines = enumerate(text.split("\n"), start=1)

@@ -16,11 +16,11 @@ SHOWN_NAMES = 5
 
 
 def complete_header(rows: list[list[str]]) -> tuple[list[list[str]], bool]:
-    """Return rows whose header has a field for each column, and True if the first column holds row
-    names.
+    """Return rows with a header as wide as the rows below, and True if column 1 holds row names.
 
     R leaves out the name of the column of row names; other programs end all rows but the header
-    with a separator. Rows of one length are returned as they are, with False.
+    with a separator. A header of one field too few is completed by "": in front for row names, else
+    at the end. Other rows are returned as they are, with False. `rows`: the header first.
     """
     header, *data = rows
     n_columns = len(header) + 1
@@ -39,8 +39,9 @@ def complete_header(rows: list[list[str]]) -> tuple[list[list[str]], bool]:
 
 
 def _are_row_names(words: list[str]) -> bool:
-    """Return True if words may name rows: they are distinct, and each is a whole number or no
-    number at all.
+    """Return True if words may name rows: they are distinct, and none is a number with a fraction.
+
+    Each is a whole number or no number at all.
     """
     are_distinct = len(set(words)) == len(words)
     return are_distinct and all(
@@ -49,8 +50,9 @@ def _are_row_names(words: list[str]) -> bool:
 
 
 def _is_title(first: list[str], others: list[list[str]]) -> bool:
-    """Return True if `first`, a row of one field less than the `others`, is a title above the
-    header: it has one field, or the others have a header.
+    """Return True if `first`, a row of one field less than `others`, is a title above the header.
+
+    It is one if it has one field, or the others have a header.
     """
     if len(first) == 1:
         return True
@@ -60,10 +62,11 @@ def _is_title(first: list[str], others: list[list[str]]) -> bool:
 def column_names(
     sample: list[list[str]], path: Path, header: bool | None
 ) -> tuple[list[str], bool]:
-    """Return the names of the columns, and True if they are in the first row; else they are x0, x1,
-    ... A column without a name in the header becomes `column N`.
+    """Return the names of the columns, and True if they are in the first row.
 
-    `header`: None to detect it.
+    Otherwise they are x0, x1, ... A column without a name in the header becomes `column N`, counted
+    from 1. `sample`: the first rows. `header`: True, False, or None to detect it; raises
+    ElmbenchError if a detected header names fewer than half of the columns. `path`: for the error.
     """
     words = [word.strip() for word in sample[0]]
     if header is None:
@@ -81,8 +84,9 @@ def column_names(
 
 
 def _check_header(words: list[str], path: Path) -> None:
-    """Raise ElmbenchError if fewer than half of the columns have a name in a detected header, as in
-    a title of a workbook.
+    """Raise ElmbenchError if fewer than half of the columns have a name in a detected header.
+
+    It is then rather a title of a workbook. `words`: the header, "" for a column without a name.
     """
     named = [word for word in words if word]
     if 2 * len(named) >= len(words):
@@ -96,7 +100,10 @@ def _check_header(words: list[str], path: Path) -> None:
 
 
 def remark_on_header(names: list[str], header: bool) -> str:
-    """Return a note on the detected header, and on the option that corrects it."""
+    """Return a note on the detected header, and on the option that corrects it.
+
+    `header`: True if line 1 is taken for the header, which holds `names`.
+    """
     if header:
         listing = few(names, SHOWN_NAMES)
         correction = "--no-header, or header: false in datasets.yaml, if it is data"
@@ -109,10 +116,11 @@ def remark_on_header(names: list[str], header: bool) -> str:
 def spare_columns(
     header: list[str], names: list[str], rows: list[list[str]]
 ) -> list[str]:
-    """Return the last columns that are nearly empty and have no name, such as trailing separators
-    and stray cells make.
+    """Return the names of the last columns that are nearly empty and have no name in the header.
 
-    Without a header, only columns without any value are spare.
+    Trailing separators and stray cells make them. At most half of their values are present; without
+    a header (`header` is empty), none is. The first column is never spare. Without rows, nothing is
+    returned. `names`: those given to all columns.
     """
     n_rows = len(rows)
     if not n_rows:
@@ -129,11 +137,11 @@ def spare_columns(
 
 
 def _has_header(rows: list[list[str]]) -> bool:
-    """Return True if the first row holds names, because they differ in kind from the values below
-    them.
+    """Return True if the first row holds names, because they differ in kind from the values below.
 
-    If all columns are words, it does unless a name recurs below. If numbers stand above all columns
-    of numbers, other columns must hold categories, or the numbers must be 0, 1, ...
+    It does if a word stands above a column of numbers. If all columns are words, it does unless a
+    name recurs below. If numbers stand above all columns of numbers, other columns must hold
+    categories without such a name, or the numbers must be 0, 1, ...
     """
     numbers = []
     has_repeated_name = False

@@ -24,19 +24,26 @@ _MISSING_NUMBER = {
 
 
 def is_missing_word(word: str) -> bool:
-    """Return True if a word of a column of numbers, codes or dates stands for a missing value."""
+    """Return True if a word of a column of numbers, codes or dates stands for a missing value.
+
+    Such are "", NA, null, unknown and -, apart from surrounding spaces.
+    """
     text = word.strip()
     return text in MISSING or text.lower() in _MISSING_NUMBER
 
 
 def present_words(words: Iterable[str | None]) -> set[str]:
-    """Return the distinct words of a column of numbers, codes or dates, without those for a missing
-    value.
+    """Return the distinct words of a column that are neither None nor words for a missing value.
+
+    For columns of numbers, codes or dates: words such as `unknown` are missing there.
     """
     return {word for word in {*words} if word is not None and not is_missing_word(word)}
 
 
 def without_missing_words(words: NDArray[Any]) -> NDArray[np.object_]:
-    """Return the words of a column of codes, with None for every word for a missing value."""
+    """Return the words of a column of codes, with None for every word for a missing value.
+
+    Such are NA and `unknown`. Shape and order stay.
+    """
     present = present_words(words)
     return np.array([word if word in present else None for word in words], dtype=object)

@@ -44,13 +44,15 @@ _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
 
 
 def looks_numeric(word: str) -> bool:
-    """Return True for a number with any decimal mark and any separator of thousands."""
+    """Return True if a word is a number with any decimal mark and any separator of thousands."""
     return any(pattern.fullmatch(normalized(word)) for pattern in NUMBERS.values())
 
 
 def may_have_thousands(words: Iterable[str]) -> bool:
-    """Return True if every word with a point has the form 1.234.567, so that points may separate
-    thousands, and there is such a word.
+    """Return True if the points of words may separate thousands, as in 1.234.567.
+
+    There must be a point, and every word with one must have this form. Words for a missing value
+    are ignored.
     """
     pointed = {word for word in words if "." in word and not is_missing_word(word)}
     return bool(pointed) and all(map(_GROUPED.fullmatch, map(normalized, pointed)))
@@ -59,8 +61,8 @@ def may_have_thousands(words: Iterable[str]) -> bool:
 def number_with_unit(values: NDArray[Any]) -> str:
     """Return the first number with a unit, such as 12 kg, of a column that mostly holds numbers.
 
-    The numbers may have up to three different units or none. The text is empty for any other
-    column.
+    The numbers may have up to three different units or none. "" for any other column: of words, or
+    of numbers without a unit.
     """
     words = sample_words(values)
     matches = [match for match in map(_WITH_UNIT.fullmatch, words) if match]
@@ -80,8 +82,10 @@ def number_with_unit(values: NDArray[Any]) -> str:
 
 
 def parse_number(word: str | None, decimal: str) -> float | None:
-    """Return the number of a word with this decimal mark (',' or '.'): NaN for None and words for a
-    missing value, None if it is not a number.
+    """Return the number of a word; NaN for a missing value, None if it is not a number.
+
+    `decimal`: its decimal mark, "," or "."; the other one may separate thousands. Missing are None
+    and the words of `is_missing_word`, such as NA.
     """
     if word is None or is_missing_word(word):
         return math.nan
@@ -97,8 +101,10 @@ def normalized(word: str) -> str:
 
 
 def sample_words(values: NDArray[Any]) -> list[str]:
-    """Return at most a thousand evenly spaced words of a column, or all if they are fewer. Words
-    for a missing value are left out.
+    """Return about a thousand evenly spaced words of a column, or all if they are fewer.
+
+    None and words for a missing value are left out. If half of the values are None, the sample is
+    taken from the others.
     """
     step = 1 + len(values) // SAMPLE
     sample = values[::step]

@@ -15,10 +15,10 @@ _NEXT_STEP = "leave columns of long words out"
 
 
 def read_columns(content: bytes, path: Path, names: list[str]) -> pa.Table:
-    """Read columns of a Parquet file; raise ElmbenchError if they are too large.
+    """Read the columns `names` of a Parquet file; raise ElmbenchError if their data are too large.
 
     A file may hold a word once that thousands of rows repeat. Words are therefore read as
-    dictionaries, and become words of each row if all of them fit.
+    dictionaries, and become words of each row if all of them fit into memory.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -53,7 +53,10 @@ def _holds_words(kind: pa.DataType) -> bool:
 
 
 def _n_bytes_of_words(column: pa.ChunkedArray) -> int:
-    """Return the bytes of the words of all rows of a dictionary column; 0 for any other column."""
+    """Return the bytes of the words of all rows of a dictionary column, repeats included.
+
+    0 for any other column.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -67,7 +70,7 @@ def _n_bytes_of_words(column: pa.ChunkedArray) -> int:
 
 
 def _without_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a dictionary column as a plain column of large strings or bytes."""
+    """Return a dictionary column of words as a plain column of large strings or large bytes."""
     import pyarrow as pa
 
     is_binary = pa.types.is_binary(column.type.value_type)

@@ -27,15 +27,20 @@ _FEW_FIELDS = 100
 
 
 def rows_of_fields(text: str, separator: str) -> Iterator[list[str]]:
-    """Yield the fields of each row that is not blank."""
+    """Yield the fields of each row that is not blank, read as CSV with this separator.
+
+    Spaces after a separator are skipped.
+    """
     # Not text.splitlines(): a copy of the text takes longer than the first rows.
     lines = (match[0] for match in re.finditer(".*\n?", text))
     return filter(None, csv.reader(lines, delimiter=separator, skipinitialspace=True))
 
 
 def separator_of(text: str, separator: str) -> tuple[str, str]:
-    """Return the separator, detected unless `separator` gives it, and the text without a first line
-    `sep=;` that some programs write. Raises ElmbenchError if it has several characters.
+    """Return the separator, and the text without a first line `sep=;` that some programs write.
+
+    `separator`: one character, `tab` or `space`; "" to take it from that line, or to detect it.
+    Raises ElmbenchError for any longer one.
     """
     first = _first_line(text)
     if len(first.strip()) == len("sep=;") and first.startswith("sep="):
@@ -52,8 +57,10 @@ def separator_of(text: str, separator: str) -> tuple[str, str]:
 
 
 def _detect_separator(text: str) -> str:
-    """Return the separator that splits all rows of a sample into equally many fields, most of them
-    numbers. If there is none, return the most frequent one in the first line.
+    """Return the separator that splits all rows of a sample into equally many fields.
+
+    Of several, the one with the most numbers among the fields. If none does, the most frequent of
+    comma, tab, semicolon and bar in the first line.
     """
     n_numbers: dict[str, int] = {}
     for separator in SEPARATORS:
@@ -70,13 +77,16 @@ def _detect_separator(text: str) -> str:
 
 
 def _first_line(text: str) -> str:
-    """Return the first line of a text, of which no copy is made, without its end."""
+    """Return the first line of a text without its line feed; the rest is not copied."""
     end = text.find("\n")
     return text if end < 0 else text[:end]
 
 
 def _are_table(rows: list[list[str]]) -> bool:
-    """Return True if rows have equally many fields, two or more, once their header is complete."""
+    """Return True if rows have equally many fields, two or more, once their header is complete.
+
+    The header may lack one field, for row names or at the end.
+    """
     widths = {len(row) for row in rows}
     has_two_widths = len(widths) == 2
     if has_two_widths and len(rows) > 2:

@@ -81,8 +81,12 @@ def read_text_table(
 ) -> Table:
     """Read a text table; its notes list the detected settings.
 
-    The target, and the columns that `layout.words` names, keep the spelling of their values.
+    `choose`: takes the names of the columns and returns that of the target. `layout`: the user's
+    options, in which "" and None are detected; with `PUBLIC` and `PUBLIC_ROWS`, nothing is.
     `has_plain_numbers`: True if no point separates thousands.
+
+    The target, and the columns that `layout.words` names, keep the spelling of their values. So do
+    other columns that are not plain numbers, which `with_numbers` may convert later.
     """
     decoded, notes = decode(content)
     separator, text = separator_of(_with_line_feeds(decoded), layout.separator)
@@ -118,8 +122,10 @@ def read_text_table(
 
 
 def _superfluous_columns(frame: Any, head: _Head, notes: list[str]) -> list[str]:
-    """Return the names of the columns to leave out: that of row names, and the spare ones that are
-    nearly empty. Appends a note on each kind that has content to `notes`.
+    """Return the names of the columns to leave out, and append notes on them to `notes`.
+
+    They are the column of row names, and the spare ones that are nearly empty in all rows of
+    `frame`. Spare columns without any value are left out without a note.
     """
     superfluous = []
     if head.has_row_names:
@@ -144,7 +150,7 @@ def _with_line_feeds(text: str) -> str:
 
 
 def _check_not_empty(text: str, path: Path) -> None:
-    """Raise ElmbenchError for a text without anything but spaces."""
+    """Raise ElmbenchError for an empty text, or one of white space alone."""
     if text and not text.isspace():
         return
     raise ElmbenchError(
@@ -155,17 +161,18 @@ def _check_not_empty(text: str, path: Path) -> None:
 
 
 def _is_public(layout: FileOptions) -> bool:
-    """Return True for the layout of a public file, in which nothing is detected."""
+    """Return True for the layout of a public file, of which nothing is detected."""
     return layout in (PUBLIC, PUBLIC_ROWS)
 
 
 def _read_head(
     text: str, content: bytes, separator: str, path: Path, layout: FileOptions
 ) -> _Head:
-    """Return the columns and the first rows of a text table; raise ElmbenchError if rows differ in
-    length.
+    """Return the columns and the first rows of a text table.
 
-    `content`: the text in UTF-8. A public file has no more rows here than the first line.
+    Raises ElmbenchError if rows differ in length. `text`: the table, with line feeds; `content`:
+    the same in UTF-8. Of a public file, only the first line is looked at: `rows` holds it if it is
+    data, and nothing is spare.
     """
     is_public = _is_public(layout)
     sample = list(
@@ -193,8 +200,10 @@ def _read_head(
 
 
 def _columns_of_words(names: list[str], layout: FileOptions) -> Collection[str] | None:
-    """Return the columns in which text that looks like numbers stays text; None for a public file
-    with decimal points. All columns, if the decimal mark is a comma.
+    """Return the names of the columns in which text that looks like numbers stays text.
+
+    They are all `names` if the decimal mark is a comma, else those that the user names as words.
+    None for a public file with decimal points: every text of numbers becomes numbers.
     """
     if layout.decimal == ",":
         # pandas accepts a point as decimal mark even if the mark is a comma.
@@ -203,8 +212,9 @@ def _columns_of_words(names: list[str], layout: FileOptions) -> Collection[str] 
 
 
 def _columns_of_codes(head: _Head) -> list[str]:
-    """Return the columns that may hold codes, judged by the first rows. pandas would drop their
-    leading zeros.
+    """Return the names of the columns that may hold codes such as 007, judged by the first rows.
+
+    They must be read as text: pandas would drop their leading zeros.
     """
     columns = zip(*head.rows, strict=True)
     return [
@@ -217,10 +227,11 @@ def _columns_of_codes(head: _Head) -> list[str]:
 def _texts_with_thousands(
     frame: pd.DataFrame, head: _Head, read: Callable[..., pd.DataFrame]
 ) -> dict[str, pd.Series[Any]]:
-    """Return the text of each column of floats whose points may all separate thousands.
+    """Return {name: text of the file} of the columns of floats whose points may separate thousands.
 
-    `read`: reads columns with options of pandas. The decimal mark is detected or checked later,
-    from all columns.
+    `frame`: the columns as pandas reads them, in which 1.234 is a float. `read`: reads columns
+    again with further options of pandas. The decimal mark is detected or checked later, from all
+    columns.
     """
     texts = {}
     for name in _columns_of_thousands(frame, head.names, head.rows):
@@ -233,8 +244,10 @@ def _texts_with_thousands(
 def _read_columns(
     content: bytes, separator: str, names: list[str], header: bool, **options: Any
 ) -> pd.DataFrame:
-    """Return a data frame of a text in UTF-8. `header`: skip line 1, which `names` replace.
-    `options`: of `pandas.read_csv`.
+    """Return a text in UTF-8 as a data frame with the columns `names`.
+
+    `header`: True to skip line 1, which `names` replace. `options`: further ones of
+    `pandas.read_csv`, such as `dtype`.
     """
     import pandas as pd
 
@@ -261,8 +274,10 @@ def _read_columns(
 def _columns_of_thousands(
     frame: pd.DataFrame, names: list[str], sample: list[list[str]]
 ) -> Iterator[str]:
-    """Yield the columns of floats whose decimal points may separate thousands, judged by the floats
-    and by the words of the first rows, `sample`.
+    """Yield the names of the columns of floats whose decimal points may separate thousands.
+
+    All floats must allow it, and the words of the column in the first rows, `sample`. `names`: of
+    all columns, in the order of a row.
     """
     for position, name in enumerate(names):
         # The array: operations on series of pandas would take a millisecond a column.
@@ -279,7 +294,11 @@ def _columns_of_thousands(
 
 
 def _may_be_thousands(values: NDArray[np.float64]) -> bool:
-    """Return True if all floats are missing, whole, or from 1 to 1000 with three decimals."""
+    """Return True if floats may be such as 1.234, whose point was a separator of thousands.
+
+    Each must be missing, whole, or of an absolute value from 1 to below 1000 with at most three
+    decimals.
+    """
     is_missing = np.isnan(values)
     is_whole = values == np.round(values)
     size = np.abs(values)
@@ -294,8 +313,10 @@ def _may_be_thousands(values: NDArray[np.float64]) -> bool:
 
 
 def decode(content: bytes) -> tuple[str, list[str]]:
-    """Return the text of a file, and a list with a note if it is neither UTF-8 nor UTF-16. Raises
-    ValueError if it is not text.
+    """Return the text of a file, and a list with a note if it is neither UTF-8 nor UTF-16.
+
+    The list is empty otherwise. Another file is read as Windows-1252. Raises ValueError if it has
+    zero bytes, so that it is not text.
     """
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return content.decode("utf-16"), []

@@ -50,8 +50,10 @@ _MOST_LABELS = 20
 
 
 def with_numbers(table: Table, decimal: str = "", *, is_assumed: bool = False) -> Table:
-    """Return the table with floats for features that are numbers in other notations, and such a
-    target in Python's notation; a note names unusual marks.
+    """Return the table with floats for features that are numbers in other notations, such as 1,5.
+
+    A target of this kind keeps its words, in a notation that Python's `float` reads. Notes name
+    unusual marks.
 
     `decimal` ({"", ".", ","}): the decimal mark; detected if empty, once for all columns.
     `is_assumed`: True if it is the mark of different rows, so that a note warns of numbers that the
@@ -86,10 +88,11 @@ def with_numbers(table: Table, decimal: str = "", *, is_assumed: bool = False) -
 def _numbers_of_words(
     table: Table, name: str, values: NDArray[Any], decimal: str
 ) -> dict[str | None, float] | None:
-    """Return the number of each distinct word of a column, NaN for words for a missing value; None
-    for a target with few distinct words, which may be labels.
+    """Return {word: number} of the distinct words of a column, NaN for None and missing words.
 
-    Raises ElmbenchError if some words are not numbers.
+    None is returned for a target with other words as well and at most 20 distinct ones, which may
+    be labels. Raises ElmbenchError if some words of another column are not numbers. `name`: of the
+    column, with its `values`. `decimal`: "," or "."; "" is a point.
     """
     numbers: dict[str | None, float] = {}
     words = set(values)
@@ -108,7 +111,8 @@ def _numbers_of_words(
 
 
 def _columns_of_numbers(table: Table) -> dict[str, NDArray[Any]]:
-    """Return the values of the columns of words, the target included, that mostly spell numbers.
+    """Return {name: values} of the columns of words that mostly spell numbers, the target included.
+
     Columns that the user declares as words are left out.
     """
     candidates = [*table.nominal.items(), (table.target_name, table.target)]
@@ -120,8 +124,9 @@ def _columns_of_numbers(table: Table) -> dict[str, NDArray[Any]]:
 
 
 def _are_mostly_numbers(values: NDArray[Any]) -> bool:
-    """Return True if at least 80 % of the words in a sample of a column look like numbers; False
-    for a column that is not of words.
+    """Return True if at least 80 % of the words in a sample of a column look like numbers.
+
+    False for a column of numbers or booleans, or without any word that is not missing.
     """
     if values.dtype != object:
         return False
@@ -136,9 +141,12 @@ def _are_mostly_numbers(values: NDArray[Any]) -> bool:
 def _plain_targets(
     values: NDArray[Any], numbers: Mapping[str | None, float], decimal: str
 ) -> NDArray[np.object_]:
-    """Return the words of a target so that Python's `float` reads them, None for a missing one.
+    """Return the words of a target as Python's `float` reads them; None for a missing one.
 
-    `numbers`: the number of each word.
+    `numbers`: {word: number} of every word in `values`; the words None and those of NaN are
+    missing. `decimal`: the mark with which `numbers` were read, "" or "." or ",". A word that
+    `float` would read as the same number keeps its spelling; another becomes the shortest text of
+    its number.
     """
     words: dict[str | None, str | None] = {}
     for word, number in numbers.items():
@@ -153,21 +161,26 @@ def _plain_targets(
 
 
 def _distinct_words(values: NDArray[Any]) -> list[str]:
-    """Return the distinct words of a column of numbers that are not missing, normalized, in the
-    order of first appearance.
+    """Return the distinct words of a column of numbers, in the order of first appearance.
+
+    Missing ones are left out; the others lose surrounding spaces, and get an ASCII minus sign.
     """
     present = present_words(values)
     return [*dict.fromkeys(normalized(word) for word in values if word in present)]
 
 
 def _is_plain(word: str, decimal: str) -> bool:
-    """Return True if Python's `float` gives the number that a word means with this decimal mark."""
+    """Return True if Python's `float` reads a word as the number that it means.
+
+    `decimal`: its decimal mark; 1.234 with a decimal comma is 1234, so that `float` would be wrong.
+    """
     return is_number(word) and not (decimal == "," and "." in word)
 
 
 def _remarks_on_marks(columns: Iterable[list[str]], decimal: str) -> Iterator[str]:
-    """Yield a remark if the decimal mark is a comma, or if the other mark separates thousands;
-    nothing otherwise.
+    """Yield a remark if the decimal mark is a comma, or if the other mark separates thousands.
+
+    Else, nothing. `columns`: the words of each column of numbers. `decimal`: "" is a point.
     """
     titles = {".": "point", ",": "comma"}
     title = titles[decimal or "."]
@@ -192,8 +205,13 @@ def as_read(
 ) -> pd.DataFrame:
     """Return rows as a data frame of floats, dates, words and texts, as if read from a file.
 
-    See `Columns` for the arguments. Raises ValueError if a column is missing, or one of numbers or
-    dates holds anything else.
+    `X`: a data frame, an array, lists or sparse rows; columns that are not named below are left
+    out. `numbers`, `words`, `text`: names of the columns of numbers, categories and text. `dates`:
+    {name: format of the dates}. `codes`: the columns of `words` in which words such as `unknown`
+    are missing values. `decimal`: the mark of numbers that are text; "" is a point.
+
+    Missing values become NaN or NaT, and "" in columns of text. Raises ValueError if a column is
+    missing, or one of numbers or dates holds anything else.
     """
     import pandas as pd
 
@@ -221,7 +239,8 @@ def as_read(
 def _to_categories(column: pd.Series[Any], are_codes: bool) -> pd.Series[Any]:
     """Return the words of a column of categories, NaN for a missing one.
 
-    `are_codes`: words such as `unknown` are missing.
+    `are_codes`: True if the column holds codes such as 007, so that words such as `unknown` and `-`
+    stand for a missing value; else they are categories of their own.
     """
     import pandas as pd
 
@@ -235,8 +254,10 @@ def _to_categories(column: pd.Series[Any], are_codes: bool) -> pd.Series[Any]:
 
 
 def _to_dates(column: pd.Series[Any], form: str) -> Dates:
-    """Return the dates of a column of text or dates. Text is read in the format `form`, or else in
-    ISO 8601; raises ValueError if neither fits.
+    """Return the dates of a column of text or dates, NaT for a missing one.
+
+    Text is read in the format `form` of pandas, or else in ISO 8601. Raises ValueError if neither
+    fits all words.
     """
     words = column.astype(object).where(column.notna(), None)
     for accepted in (form, "ISO8601"):
@@ -247,8 +268,10 @@ def _to_dates(column: pd.Series[Any], form: str) -> Dates:
 
 
 def _to_floats(column: pd.Series[Any], decimal: str) -> NDArray[np.float64]:
-    """Return the numbers of a column, NaN for a missing one. Text is read with the decimal mark
-    `decimal`; raises ValueError for another word.
+    """Return the numbers of a column of numbers or text, NaN for a missing one.
+
+    `decimal`: the decimal mark of text; "" is a point. Raises ValueError for a word that is neither
+    a number nor missing.
     """
     import pandas as pd
 
@@ -267,14 +290,18 @@ def _to_floats(column: pd.Series[Any], decimal: str) -> NDArray[np.float64]:
 
 
 def _not_all_numbers(
-    table: Table, name: str, odd: list[int], decimal: str
+    table: Table, name: str, word_rows: list[int], decimal: str
 ) -> ElmbenchError:
-    """Return the error for a column of numbers in which some rows (`odd`) hold words."""
+    """Return the error for a column of numbers in which some rows hold other words.
+
+    `name`: a nominal column of the table, or the target. `word_rows`: the positions of these rows
+    from 0, at least one. `decimal`: the decimal mark; "" is a point.
+    """
     is_feature = name in table.nominal
     kind = "column" if is_feature else "target"
     values = table.nominal[name] if is_feature else table.target
-    word = values[odd[0]]
-    more = f" (and {len(odd) - 1} more)" if len(odd) > 1 else ""
+    word = values[word_rows[0]]
+    more = f" (and {len(word_rows) - 1} more)" if len(word_rows) > 1 else ""
     expected = "a number, or a usual word for a missing value such as NA"
     steps = ["correct the data"]
     if looks_numeric(word):
@@ -291,7 +318,7 @@ def _not_all_numbers(
         )
     return ElmbenchError(
         f"{table.origin}: the {kind} {name!r} is mostly numbers, "
-        f"but row {odd[0] + 1} holds {word!r}{more}",
+        f"but row {word_rows[0] + 1} holds {word!r}{more}",
         expected=expected,
         next_step="; ".join(steps),
     )

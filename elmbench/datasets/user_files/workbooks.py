@@ -36,7 +36,10 @@ def read_workbook(
     content: bytes, path: Path, choose: ChooseTarget, layout: FileOptions
 ) -> Table:
     """Read the first sheet of an Excel workbook, as text with comma-separated fields would be read.
-    A note says so if there are more sheets.
+
+    `choose`: takes the names of the columns and returns that of the target. A note says so if there
+    are more sheets. Raises ElmbenchError for a sheet without cells, and a workbook that openpyxl
+    cannot read.
     """
     frame, sheets = _read_sheet(content, path)
     if frame.empty:
@@ -71,8 +74,10 @@ def read_workbook(
 
 
 def _read_sheet(content: bytes, path: Path) -> tuple[pd.DataFrame, Sequence[str]]:
-    """Return the cells of the first sheet as a data frame without blank rows, in which empty cells
-    are '', and the names of all sheets.
+    """Return the cells of the first sheet as a data frame, and the names of all sheets.
+
+    Blank rows are left out, empty cells are ''. A header, if any, is the first row; the columns are
+    numbered. Raises ElmbenchError if openpyxl is missing or fails, or the sheet is too large.
     """
     import pandas as pd
 
@@ -109,8 +114,10 @@ def _read_sheet(content: bytes, path: Path) -> tuple[pd.DataFrame, Sequence[str]
 
 
 def _rows_of(rows: Iterable[Sequence[Any]], path: Path) -> list[list[Any]]:
-    """Return the values of the cells of each row that is not blank, as rows of one length; raise
-    ElmbenchError for too many cells.
+    """Return the values of the cells of each row that is not blank, as rows of one length.
+
+    `rows`: cells of openpyxl. Empty cells have the value "". Raises ElmbenchError for too many rows
+    or cells.
     """
     table: list[list[Any]] = []
     width = 0
@@ -137,14 +144,16 @@ def _rows_of(rows: Iterable[Sequence[Any]], path: Path) -> list[list[Any]]:
     return [[*values, *[""] * (width - len(values))] for values in table]
 
 
-def _with_text_cells(table: Table, frame: pd.DataFrame, layout: FileOptions) -> Table:
-    """Return the table with words in place of the numbers of some columns: those whose cells of
-    text may have points between thousands or decimal commas.
+def _with_text_cells(table: Table, sheet: pd.DataFrame, layout: FileOptions) -> Table:
+    """Return the table with words for the columns in which cells of the sheet hold numbers as text.
 
-    Cells of numbers in these columns get the decimal mark of the cells of text, so that the whole
-    column can be read again.
+    `sheet`: the cells that `table` was read from, a row each; a row of names may be the first. The
+    columns have cells of text whose points may separate thousands or, in nominal columns and the
+    target, whose commas stand in numbers beside cells of numbers. Cells of numbers get the decimal
+    mark of the cells of text there, so that the whole column can be read again as text. Columns
+    that the user declares as words stay.
     """
-    cells_by_name = _cells_by_name(frame, n_rows=len(table.target))
+    cells_by_name = _cells_by_name(sheet, n_rows=len(table.target))
     decimal = layout.decimal or _decimal_mark_of_texts(cells_by_name.values())
     target = table.target
     features: dict[str, NDArray[np.object_]] = {}
@@ -166,13 +175,15 @@ def _with_text_cells(table: Table, frame: pd.DataFrame, layout: FileOptions) -> 
     return replace(with_words, target=target)
 
 
-def _cells_by_name(frame: pd.DataFrame, *, n_rows: int) -> dict[str, list[Any]]:
-    """Return the values of each column of a sheet by its name. The names are in the first row if
-    the sheet has more than `n_rows` rows, else x0, x1, ...
+def _cells_by_name(sheet: pd.DataFrame, *, n_rows: int) -> dict[str, list[Any]]:
+    """Return {name of the column: values of its cells, without that of the name}.
+
+    `sheet`: its cells. Its first row holds the names if it has more than `n_rows` rows of data;
+    else they are x0, x1, ...
     """
-    first_row = len(frame) - n_rows
+    first_row = len(sheet) - n_rows
     cells_by_name = {}
-    for position, (_, cells) in enumerate(frame.items()):
+    for position, (_, cells) in enumerate(sheet.items()):
         name = f"x{position}"
         if first_row:
             title = cells.iloc[0]
@@ -183,7 +194,7 @@ def _cells_by_name(frame: pd.DataFrame, *, n_rows: int) -> dict[str, list[Any]]:
 
 
 def _decimal_mark_of_texts(columns: Iterable[Sequence[Any]]) -> str:
-    """Return a comma if only a decimal comma can read some text of the cells, else a point."""
+    """Return "," if only a decimal comma can read some text of the cells as a number, else "."."""
     texts = {value for values in columns for value in values if isinstance(value, str)}
     with_comma = [text for text in texts if "," in text]
     if any(
@@ -195,19 +206,22 @@ def _decimal_mark_of_texts(columns: Iterable[Sequence[Any]]) -> str:
 
 
 def _has_thousands(values: Sequence[Any]) -> bool:
-    """Return True if all points in the texts of a column may separate thousands."""
+    """Return True if the points in the cells of text of a column may all separate thousands.
+
+    There must be such a cell with a point.
+    """
     return may_have_thousands(value for value in values if isinstance(value, str))
 
 
 def _mixes_commas_with_numbers(values: Sequence[Any]) -> bool:
-    """Return True if a column has cells of numbers, and cells of text with a number's comma."""
+    """Return True if a column has cells of numbers, and cells of text such as 1,5 with a comma."""
     has_numbers = any(isinstance(value, int | float) for value in values)
     texts = (value for value in values if isinstance(value, str))
     return has_numbers and any("," in text and looks_numeric(text) for text in texts)
 
 
 def _spelling(value: Any, decimal: str) -> str | None:
-    """Return the text of a cell, a number with this decimal mark; None if the cell is empty."""
+    """Return the text of a cell, with `decimal` in place of a number's point; None if it is ""."""
     if value == "":
         return None
     if isinstance(value, str):
@@ -216,8 +230,9 @@ def _spelling(value: Any, decimal: str) -> str | None:
 
 
 def _value_of(cell: Any) -> Any:
-    """Return the value of a cell; "" if it is empty or holds an error, an integer for a whole
-    float.
+    """Return the value of a cell of openpyxl; an integer for a whole float.
+
+    "" if the cell is empty or holds an error such as #N/A.
     """
     value = cell.value
     if value is None or cell.data_type == "e":
@@ -227,11 +242,13 @@ def _value_of(cell: Any) -> Any:
     return value
 
 
-def _has_fractions(frame: pd.DataFrame, name: str) -> bool:
-    """Return True if the cells of the column `name` below its name are all numbers, some of which
-    are not whole; False without such a column.
+def _has_fractions(sheet: pd.DataFrame, name: str) -> bool:
+    """Return True if the column with this name has only cells of numbers, some of them not whole.
+
+    Empty cells are ignored. `sheet`: its cells, whose first row holds the names; False if it has no
+    such name.
     """
-    for _, cells in frame.items():
+    for _, cells in sheet.items():
         title = str(cells.iloc[0]).strip()
         if title != name:
             continue
