@@ -44,7 +44,7 @@ _TABLE = "kind of table"
 
 
 def kind_of_table(resolved: Resolved) -> TableKind:
-    """Return the kind of table of an experiment; the same object at each call.
+    """Return the kind of table of an experiment, by its key `layout`; the same object at each call.
 
     Raises ElmbenchError, which names the experiment file, if its layout is unknown or cannot show
     it.
@@ -56,8 +56,10 @@ def kind_of_table(resolved: Resolved) -> TableKind:
 
 
 def _bind_kind(resolved: Resolved) -> TableKind:
-    """Return a new, checked object of the kind of table that `layout` names; the errors are those
-    of `kind_of_table`.
+    """Return a new, checked object of the kind of table that an experiment's `layout` names.
+
+    Kinds of plug-in files count too. Raises ElmbenchError, which names the experiment file, if the
+    layout is unknown or cannot show the experiment.
     """
     from elmbench.registry.plugins import plugin_objects
 
@@ -83,11 +85,11 @@ def _bind_kind(resolved: Resolved) -> TableKind:
 
 
 def add_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
-    """Return an experiment that shows these metrics too; in a comparison, the first of them then
-    ranks the models.
+    """Return an experiment that shows additional metrics, given by their `names`.
 
-    The experiment is returned as it is if there are no names. Raises ElmbenchError if the table
-    shows no metrics, or if a metric counts rows or belongs to a task that no data set has.
+    In a comparison, the first of them then ranks the models. Without names, the experiment is
+    returned as it is. Raises ElmbenchError if a metric is unknown, counts rows or belongs to a task
+    that no data set has, or if the table shows no metrics.
     """
     from elmbench.metrics import LIST_COMMAND, metric_names
     from elmbench.registry.scorers import find_metric

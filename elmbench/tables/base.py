@@ -108,16 +108,19 @@ class TableKind(ABC):
 
     @property
     def tasks(self) -> list[LearningTask]:
-        """The tasks of the data sets, each once, in alphabetical order."""
+        """The tasks of the data sets, "classification" or "regression", each once, in alphabetical
+        order.
+        """
         return sorted({spec.task for spec in self.experiment.datasets.values()})
 
     def task_of(self, dataset: str) -> LearningTask:
-        """Return the task of a data set."""
+        """Return the task of a data set, "classification" or "regression"."""
         return self.experiment.dataset(dataset).task
 
     def check(self) -> None:
-        """Raise ValueError, with the wrong and the expected value, if this kind cannot show its
-        experiment; here, if it has no models.
+        """Raise ValueError if this kind cannot show its experiment; here, if it has no models.
+
+        The message has the wrong and the expected value.
         """
         if not self.spec.models:
             raise ValueError("models is empty; expected at least one column")
@@ -140,21 +143,25 @@ class TableKind(ABC):
         )
 
     def plan(self, planner: DatasetPlanner) -> None:
-        """Add the cells of one data set to a plan: by default, a fit on every outer fold for each
-        column under each selection.
+        """Add the cells of one data set to the plan of a run, through the planner of this data set.
+
+        By default, each column under each selection has a fit on every outer fold.
         """
         planner.add_fits()
 
     def models(self) -> list[str]:
-        """Return the names of the model columns of the printed table that the suite measures."""
+        """Return the names of the table's model columns that the suite measures.
+
+        They are all columns of its file, also those that a profile leaves out; models that a user
+        adds are not among them.
+        """
         return list(self.experiment.file.spec.models)
 
     def values(self, extra: Iterable[str] = ()) -> list[Measure]:
-        """Return the measures that have a column in `cells.csv`; here, the metrics of the tasks and
-        of the protocol.
+        """Return the measures that have a column in `cells.csv`, each once.
 
-        `extra` are models beside the table's own columns, for kinds whose measures depend on the
-        model.
+        Here, these are the metrics of the tasks of the data sets and of the protocol. `extra`:
+        models beside the table's own columns, for kinds whose measures depend on the model.
         """
         protocol = self.spec.protocol
         names: dict[str, None] = {}
@@ -171,32 +178,39 @@ class TableKind(ABC):
     def summarised_cells(self, cells: DataFrame) -> DataFrame:
         """Return the lines that `summary.csv` summarises: the cells, or lines derived from them.
 
-        The lines have the data set, model, run, fold, selection, reading and status of a cell, and
-        its measures.
+        `cells`: a line for each, with the columns of `cells.csv`. The lines have the data set,
+        model, run, fold, selection, reading and status of a cell, and its measures. By default,
+        they are the cells.
         """
         return cells
 
     @abstractmethod
     def measures(self, dataset: str, model: str) -> list[Measure]:
-        """Return the measures for which an entry has a line in `summary.csv`, the table's own
-        first.
+        """Return the measures of a model on a data set that have a line in `summary.csv`.
+
+        The table's own come first. `dataset`: the suite's name, or `all`. `model`: a column of the
+        table or an added model.
         """
 
     def values_of(self, cells: DataFrame, measure: Measure) -> Series[float]:
-        """Return the measured value of each cell, NaN if it has none."""
+        """Return the value of a measure in each cell, NaN if it has none.
+
+        `cells`: with the columns of `cells.csv`; the result has their index.
+        """
         return cells[measure.column].astype(float)
 
     def is_judged(self, measure: Measure) -> bool:
-        """Return True if published values of a measure get a verdict. Times and sizes never do:
-        times come from another machine.
+        """Return True if published values of a measure get a verdict.
+
+        Times and sizes never do: times come from another machine.
         """
         return self.judges and measure.metric not in UNJUDGED
 
     def is_complete(self, dataset: str, runs: Iterable[int]) -> bool:
-        """Return True if each run of an entry has all of its folds; always True for the data set
-        `all` and without folds.
+        """Return True if each run of a model on a data set has all of its folds.
 
-        `runs`: the number of the run of each cell of the entry.
+        `runs`: the number of the run of each cell, such as [0, 0, 1, 1]. It is always True for the
+        data set `all`, and for a table without folds; runs without any cell do not matter.
         """
         if dataset == ALL or not self.has_folds:
             return True
@@ -205,8 +219,10 @@ class TableKind(ABC):
         }
 
     def complete(self, cells: DataFrame) -> Iterator[tuple[str, str, DataFrame]]:
-        """Yield (data set, model, its cells) for each group of cells that all ended ok and lack no
-        fold.
+        """Yield (data set, model, its cells) for each group of cells without failures and gaps.
+
+        All cells of a group have ended ok, and each run has all of its folds. The cells of several
+        selections or readings make one group, so pass those of one.
         """
         groups = cells.groupby(["dataset", "model"], sort=False)
         for names, group in groups:
@@ -218,16 +234,18 @@ class TableKind(ABC):
                 yield dataset, model, group
 
     def last_place(self, published: PublishedValue) -> float:
-        """Return the weight of the last printed digit of a published value, such as 0.01
-        for 0.93.
+        """Return the weight of the last printed digit of a published value, such as 0.01 for 0.93.
+
+        It is 0 if no value or a power is printed.
         """
         return published.last_place
 
     def places(self, measure: Measure, published: PublishedValue | None) -> int | None:
-        """Return the decimals to show of a mean: one more than the paper prints, three if it prints
-        none, and none for a count or a fact.
+        """Return the number of decimals to show of a mean; None for three significant figures.
 
-        Times and sizes that are not printed give None, for three significant figures.
+        It is one more than the paper prints, three if it prints none, and 0 for a count or a fact.
+        Times and sizes without a published value give None. `published`: None if the paper prints
+        no value.
         """
         if published is None and measure.metric in UNJUDGED:
             return None
@@ -240,20 +258,19 @@ class TableKind(ABC):
         return 3
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
-        """Return the columns of the table if it shows these data sets; by default,
-        `own_columns`.
-        """
+        """Return the columns of the table for these data sets; by default, `own_columns`."""
         return self.own_columns
 
     def heading(self) -> str:
-        """Return the heading of a section in which hyperparameters are not chosen; by default,
+        """Return the heading of a section in which no hyperparameters are chosen; by default,
         `caption`.
         """
         return self.caption
 
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
-        """Yield the lines of a section, as texts by the name of the column; by default, one for
-        each entry.
+        """Yield the lines of a section as {name of the column: text}; here, one for each entry.
+
+        `entries`: one for each measure of each model on each data set, in the order of the table.
         """
         for entry in entries:
             names = {
@@ -268,8 +285,10 @@ class TableKind(ABC):
         yield from ()
 
     def figure(self, cells: DataFrame, outputs: Iterable[Outputs]) -> Figure | None:
-        """Return the figure of the table, drawn; None if it has none or there is nothing to
-        draw.
+        """Return the figure of the table, drawn; None if it has none or there is nothing to draw.
+
+        `cells`: with the columns of `cells.csv`. `outputs`: the stored results under the default
+        readings, which most kinds do not need.
         """
         import pandas as pd
 
@@ -277,18 +296,20 @@ class TableKind(ABC):
         return self.figure_of(points) if len(points) else None
 
     def figure_of(self, points: DataFrame) -> Figure:
-        """Return the figure of these points: the data, the drawing and its PNG."""
+        """Return the figure of these points, the lines of its data: the data, the drawing and its
+        PNG.
+        """
         drawing = self.draw(points)
         return Figure(data=points, png=figure_bytes(drawing), drawing=drawing)
 
     def points_of(
         self, cells: DataFrame, outputs: Iterable[Outputs]
     ) -> Points | DataFrame:
-        """Return the lines of the data of the figure. `outputs`: the stored results under the
-        default readings, in turn; most kinds need only the cells.
+        """Return the lines of the data of the figure, as dicts or as a data frame.
 
-        By default, these are the points of each model on each data set; empty if the kind of table
-        has no figure.
+        By default, these are the points of each model on each data set, from its cells; none if the
+        kind of table has no figure. `outputs`: the stored results under the default readings, in
+        turn.
         """
         return (
             {"dataset": self.experiment.spelling(dataset), "model": model} | point
@@ -297,13 +318,17 @@ class TableKind(ABC):
         )
 
     def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
-        """Return the lines of the data of the figure for one model on one data set, without their
-        names. `cells`: those of this model and data set. By default there are none.
+        """Return the points of one model on one data set for the figure, as dicts of columns.
+
+        The columns `dataset` and `model` are added later, unless a point has its own. `cells`:
+        those of this model and data set, under the default readings and the first selection. By
+        default there are no points.
         """
         return ()
 
     def draw(self, points: DataFrame) -> Any:
-        """Return a matplotlib figure of these points. A kind of table with points must
-        define it.
+        """Return a matplotlib figure of these points, whose columns are those of `points_of`.
+
+        A kind of table with points must define it (else NotImplementedError).
         """
         raise NotImplementedError

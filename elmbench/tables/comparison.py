@@ -79,7 +79,9 @@ class ComparisonTable(TableKind):
     judges = False
 
     def heading(self) -> str:
-        """Return the order of the models and the meaning of p, if the split allows a test."""
+        """Return the heading: the order of the models, and the meaning of p if the split allows a
+        test.
+        """
         tasks = dict.fromkeys(spec.task for spec in self.experiment.datasets.values())
         first = _first_metrics(self.spec, tasks)
         chooses = _first_metrics(self.experiment.file.spec, tasks)
@@ -92,8 +94,9 @@ class ComparisonTable(TableKind):
         return f"{order}; p: p-value of the difference from the best model"
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
-        """Return the metrics of the task, the rank, p, the times and the size; only the average
-        rank for the data set `all`.
+        """Return the metrics of the task, the rank, p, the times and the size of a model.
+
+        For the data set `all`, it is only the average rank.
         """
         if dataset == ALL:
             return [Measure(RANK)]
@@ -103,8 +106,10 @@ class ComparisonTable(TableKind):
         return list(map(Measure, names))
 
     def summarised_cells(self, cells: DataFrame) -> DataFrame:
-        """Return the cells with the columns `RANK` and `P` of their model, followed by a cell of
-        the data set `all` for the average rank of each model.
+        """Return the cells with the columns `RANK` and `P` of their model; NaN for unranked models.
+
+        Cells of average ranks follow if there are several data sets: one of the data set `all` for
+        each model that is ranked on every one.
         """
         import pandas as pd
 
@@ -123,8 +128,10 @@ class ComparisonTable(TableKind):
         return pd.concat([table, averages], ignore_index=True)
 
     def _ranked(self, cells: DataFrame, dataset: str) -> DataFrame:
-        """Return the cells of one data set and selection with the rank and the p-value of their
-        model (`RANK`, `P`); NaN for models that are not ranked.
+        """Return the cells of one data set and selection with the columns `RANK` and `P`.
+
+        They are the rank of the model (1 is the best; equal means share their average) and its
+        p-value, the same in all of its cells; NaN for models that are not ranked.
         """
         metric = self.experiment.metric_of(dataset)
         all_scores = self._scores(cells, metric)
@@ -141,11 +148,11 @@ class ComparisonTable(TableKind):
         return ranked
 
     def _scores(self, cells: DataFrame, metric: str) -> DataFrame:
-        """Return the score of each test part (more is better): a line for each run and fold, a
-        column for each model that has them all.
+        """Return the score of each test part: a line for each part, a column for each model.
 
-        With the same test parts in every run, there is a line for each fold: the mean over the
-        runs.
+        A part is a run and fold; with the same test parts in every run, it is a fold, whose score
+        is the mean over the runs. More is better: errors have a minus sign. A model that lacks a
+        score has no column. `cells`: those of one data set and selection.
         """
         import pandas as pd
 
@@ -160,7 +167,7 @@ class ComparisonTable(TableKind):
         return -table if less_is_better(metric) else table
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
-        """Return the columns of metrics, ranks, costs and hyperparameters.
+        """Return the columns of metrics, ranks, costs and hyperparameters for these data sets.
 
         The first metric of each task comes first. On a data set, metrics of a different task are
         empty.
@@ -184,8 +191,9 @@ class ComparisonTable(TableKind):
         )
 
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
-        """Yield the lines of each data set, the best model first; models with failed cells come
-        last.
+        """Yield the lines of each data set as {name of the column: text}, the best model first.
+
+        Models with failed cells come last.
         """
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
             yield from self._lines_of_dataset(dataset, list(group))
@@ -193,8 +201,9 @@ class ComparisonTable(TableKind):
     def _lines_of_dataset(
         self, dataset: str, entries: Sequence[Entry]
     ) -> Iterator[Line]:
-        """Yield the line of each model on a data set, or over all of them, in the order of the
-        ranks.
+        """Yield a line {name of the column: text} for each model on a data set, by rank.
+
+        `dataset`: `all` for the average ranks over all of them. `entries`: those of this data set.
         """
         by_model = groupby(entries, key=lambda entry: entry.model)
         models = {model: tuple(part) for model, part in by_model}
@@ -223,7 +232,7 @@ class ComparisonTable(TableKind):
     ) -> list[str]:
         """Return the models that are no better than the dummy on a data set; none for `all`.
 
-        `means`: the means of each model by metric.
+        `means`: {model: {metric: mean}}; a model without the first metric is left out.
         """
         if dataset == ALL:
             return []
@@ -239,13 +248,15 @@ class ComparisonTable(TableKind):
         order: ModelOrder,
         dummy_rank: float | None,
     ) -> list[str]:
-        """Return the models by rank; those without a rank come last. `dummy_rank`: the rank at
-        which the dummy is shown; None to keep its own.
+        """Return the models in the order of their ranks; those without a rank come last.
+
+        `means`: {model: {measure: mean}}. `order`: decides between equal ranks. `dummy_rank`: the
+        rank at which the dummy is shown; None to keep its own.
         """
         positions = {model: position for position, model in enumerate(order.models)}
 
         def sort_key(model: str) -> tuple[float, int, str]:
-            """Return the rank of a model, its position in `order` and its name."""
+            """Return (rank of the model, its position in `order`, its name)."""
             rank = means[model].get(RANK, math.inf)
             if dummy_rank is not None and model in self._dummies:
                 rank = dummy_rank
@@ -255,19 +266,21 @@ class ComparisonTable(TableKind):
 
     @property
     def _dummies(self) -> Sequence[str]:
-        """The models that ignore the features and always predict the same."""
+        """The names of the models that ignore the features and always predict the same."""
         return dummies(self.experiment)
 
     def notes(self, cells: DataFrame) -> Iterator[Note]:
-        """Yield the notes on each data set (ranking, ties, dummy, best model, power), then those on
-        missing metrics.
+        """Yield the notes on each data set, then those on missing metrics.
+
+        The notes on a data set are about its ranking, ties, the dummy, the best model and the power
+        of the test, under the default readings and the first selection.
         """
         for name, group in default_cells(cells).groupby("dataset", sort=False):
             yield from self._notes_on_dataset(str(name), group)
         yield from missing_metrics(cells, self.experiment)
 
     def _notes_on_dataset(self, dataset: str, cells: DataFrame) -> Iterator[Note]:
-        """Yield the notes on one data set, whose cells are given."""
+        """Yield the notes on one data set, from its cells under one selection."""
         metric = self.experiment.metric_of(dataset)
         scores = self._scores(cells, metric)
         rivals = rivals_of(scores, self.experiment)
@@ -282,10 +295,11 @@ class ComparisonTable(TableKind):
     def _note_on_metric(
         self, dataset: str, scores: DataFrame, metric: str, cells: DataFrame
     ) -> Iterator[Note]:
-        """Yield a note that suggests another metric or target if the best model's mean is near to
-        the dummy's.
+        """Yield a note that suggests another metric or target, if models hardly differ in theirs.
 
-        `cells`: those of the data set. `scores`: see `_scores`.
+        That is, the best model's mean is not above the dummy's, or near to it. `cells`: those of
+        the data set. `scores`: a line for each test part, a column for each model; more is better.
+        Without a dummy or another model, there is no note.
         """
         means = scores.mean().abs()
         rivals = rivals_of(scores, self.experiment)
@@ -320,16 +334,19 @@ class ComparisonTable(TableKind):
         )
 
     def _has_large_class(self, dataset: str) -> bool:
-        """Return True if a class has more than the share `_LARGE_CLASS` of the rows of a
-        data set; False if the sizes are not known.
+        """Return True if a class of a data set has more than the share `_LARGE_CLASS` of its rows.
+
+        It is False if the sizes of the classes are not known.
         """
         sizes = self.experiment.dataset(dataset).shape.classes
         counts = [n or 0 for n in sizes.values()] if isinstance(sizes, dict) else [0]
         return max(counts) > _LARGE_CLASS * sum(counts)
 
     def _has_outliers(self, cells: DataFrame) -> bool:
-        """Return True if a few targets make most of the squared errors of the dummy: its rmse is
-        more than `_OUTLIERS` times its mae.
+        """Return True if a few targets make most of the squared errors of the dummy.
+
+        Its rmse is then more than `_OUTLIERS` times its mae. It is False if `cells` lack one of the
+        two.
         """
         errors = ["mae", "rmse"]
         has_errors = {*errors} <= {*cells}
@@ -343,8 +360,10 @@ class ComparisonTable(TableKind):
     def _note_on_undefined(
         self, dataset: str, cells: DataFrame, metric: str
     ) -> Iterator[Note]:
-        """Yield a note on the models whose metric is undefined for some test parts; such models
-        have no rank.
+        """Yield a note on the models whose metric is undefined for some test parts.
+
+        Such models have no rank; dummies are left out. Without such a model there is no note.
+        `cells`: those of the data set.
         """
         is_rival = ~cells["model"].isin(self._dummies)
         ok = cells[(cells["status"] == "ok") & is_rival]
@@ -364,7 +383,10 @@ class ComparisonTable(TableKind):
             )
 
     def _note_on_weak_models(self, dataset: str, scores: DataFrame) -> Iterator[Note]:
-        """Yield a note on the models that are no better than the dummy, if there are any."""
+        """Yield a note on the models that are no better than the dummy, if there are any.
+
+        `scores`: a line for each test part, a column for each model; more is better.
+        """
         weak_models = not_above_dummy(scores.mean().to_dict(), self.experiment)
         if weak_models:
             is_classification = self.task_of(dataset) == "classification"
@@ -378,8 +400,10 @@ class ComparisonTable(TableKind):
     def _note_on_best(
         self, dataset: str, scores: DataFrame, order: ModelOrder
     ) -> Iterator[Note]:
-        """Yield a note on the best model, its mean and, if others are tied with it, what
-        decides.
+        """Yield a note on the best model, its mean and the measure that decides between tied ones.
+
+        `scores`: a line for each test part, a column for each model; more is better. Without a
+        ranked model there is no note.
         """
         if not order.models:
             return
@@ -398,10 +422,11 @@ class ComparisonTable(TableKind):
     def _note_on_power(
         self, dataset: str, cells: DataFrame, rivals: DataFrame, order: ModelOrder
     ) -> Iterator[Note]:
-        """Yield a note on the models that the folds cannot separate from the best one, and the
-        smallest difference that they could have shown; nothing for fewer than two models.
+        """Yield a note on the models that the folds cannot separate from the best one.
 
-        `rivals`: the scores without dummies.
+        It also has the smallest difference that they could have shown. `rivals`: the score of each
+        test part, a column for each model, without dummies. For fewer than two ranked models there
+        is no note.
         """
         if len(order.models) < 2:
             return
@@ -432,8 +457,9 @@ class ComparisonTable(TableKind):
         yield Note("power", text)
 
     def _order_in_cells(self, cells: DataFrame, scores: DataFrame) -> ModelOrder:
-        """Return the order of the models that are columns of `scores`, by their means over the
-        cells of one data set that ended ok.
+        """Return the order of the models that are columns of `scores`, by their means.
+
+        `cells`: those of one data set; the means are over the ones that ended ok.
         """
         dataset = common_value(cells, "dataset")
         metrics = metrics_of(dataset, self.experiment)
@@ -448,9 +474,11 @@ class ComparisonTable(TableKind):
 
 
 def _average_rank_cells(cells: DataFrame) -> DataFrame | None:
-    """Return a cell of the data set `all` with the average rank of each model that is ranked on
-    every data set, for each selection, under the default reading; None for a single data set, or
-    if there is no such model.
+    """Return a cell of the data set `all` for each model and selection, with its average rank.
+
+    `cells`: those of all data sets, with the column `RANK`; only those under the default reading
+    count, and models that are ranked on every data set. It is None for a single data set, or if
+    there is no such model.
     """
     is_default = cells["reading"] == ""
     cell = ["select", "model", "dataset"]
@@ -472,7 +500,10 @@ def _average_rank_cells(cells: DataFrame) -> DataFrame | None:
 
 
 def _first_metrics(spec: Experiment, tasks: Iterable[str]) -> str:
-    """Return the first metric of each task in words, such as `mcc or rmse`."""
+    """Return the first metric of each task in words, such as `mcc or rmse`.
+
+    `tasks`: "classification", "regression" or both.
+    """
     return " or ".join(spec.protocol.metrics_for(task)[0] for task in tasks)
 
 
@@ -491,13 +522,18 @@ def _brief_column(metric: str) -> Column:
 
 
 def _average_ranks(means: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
-    """Return the average ranks over data sets as texts, by model, without models that have none."""
+    """Return the average ranks over data sets as texts, by model; models without one are left out.
+
+    `means`: {model: {measure: mean}}, those over all data sets.
+    """
     return {model: f"{mean[RANK]:.3g}" for model, mean in means.items() if RANK in mean}
 
 
 def _shared_ranks(means: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
-    """Return the ranks on a data set as texts, by model, such as `3`; models with equal ranks share
-    the first place among them, such as `=1`.
+    """Return the ranks on a data set as texts, by model, such as `3`; `=1` for equal ranks.
+
+    Models with equal ranks share the first place among them; models without a rank are left out.
+    `means`: {model: {measure: mean}}.
     """
     ranks = {model: mean[RANK] for model, mean in means.items() if RANK in mean}
     in_order = sorted(ranks.values())
@@ -512,7 +548,7 @@ def _shared_ranks(means: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
 
 
 def _means_of(entries: Sequence[Entry]) -> dict[str, float]:
-    """Return the means of the entries of a model, by metric, without missing ones."""
+    """Return the means of the entries of a model on a data set, by metric, without missing ones."""
     return {
         entry.measure.metric: entry.mean for entry in entries if entry.mean is not None
     }
@@ -521,16 +557,19 @@ def _means_of(entries: Sequence[Entry]) -> dict[str, float]:
 def _dummy_rank(
     means: Mapping[str, Mapping[str, float]], weak_models: Sequence[str]
 ) -> float:
-    """Return the rank at which the dummy is shown: half a rank before the first model that is no
-    better than it, or last.
+    """Return the rank at which the dummy is shown.
+
+    It is half a rank before the first of `weak_models`, which are no better than it; after all
+    models if there are none. `means`: {model: {measure: mean}}.
     """
     ranks = (means[model].get(RANK, math.inf) - 0.5 for model in weak_models)
     return min(ranks, default=len(means))
 
 
 def _note_on_ties(dataset: str, metric: str, order: ModelOrder) -> Iterator[Note]:
-    """Yield a note on the models with the same mean and on what decides their order, if there are
-    any.
+    """Yield a note on the models with the same mean, and on the rule that orders them.
+
+    Without ties there is no note.
     """
     if order.ties:
         groups = "; ".join(", ".join(models) for models in order.ties)
@@ -541,9 +580,10 @@ def _note_on_ties(dataset: str, metric: str, order: ModelOrder) -> Iterator[Note
 
 
 def _group_by_runs(counts: Mapping[str, int | None]) -> str:
-    """Return the names of models, grouped by the number of runs that would separate them from the
-    best one (None: no number would), such as `A, B (20 runs would, if the differences stay as
-    large) or C (nor would more runs)`.
+    """Return the names of models, grouped by the runs that would separate them from the best.
+
+    `counts`: this number by model; None if no number of runs would. The result is a text such as
+    `A, B (20 runs would, if the differences stay as large) or C (nor would more runs)`.
     """
     groups = []
     for runs in sorted(set(counts.values()), key=lambda runs: runs or math.inf):
@@ -560,8 +600,10 @@ def _group_by_runs(counts: Mapping[str, int | None]) -> str:
 def _texts(
     entries: Sequence[Entry], means: Mapping[str, float], p: str
 ) -> dict[str, str]:
-    """Return the texts of a model on a data set, by column: its metrics, times, size and chosen
-    hyperparameters. `p`: the text of its p-value.
+    """Return the texts of a model on a data set: {name of the column: text}.
+
+    They are its metrics, times, size and chosen hyperparameters. `means`: by measure; those that
+    are missing have no text. `p`: the text of its p-value.
     """
     line = {
         f"value-{entry.measure.metric}": entry.shown for entry in entries if entry.shown
@@ -580,8 +622,10 @@ def _texts(
 def _p_of(
     model: str, means: Mapping[str, Mapping[str, float]], order: ModelOrder
 ) -> str:
-    """Return the p-value of a model as the table shows it: "best" for the best model, "tied" if its
-    rank is the same, empty without a p-value.
+    """Return the p-value of a model as the table shows it.
+
+    It is "best" for the best model, "tied" if its rank is the same, and empty without a p-value.
+    `means`: {model: {measure: mean}}.
     """
     best = next(iter(order.models), "")
     if model == best:

@@ -48,7 +48,10 @@ class CurvesTable(TableKind):
     takes_models: ClassVar[bool] = True
 
     def check(self) -> None:
-        """Raise ValueError if a column does not vary exactly one numeric hyperparameter."""
+        """Raise ValueError if a column does not vary exactly one numeric hyperparameter.
+
+        Metrics of single data sets are an error too.
+        """
         super().check()
         if self.spec.protocol.metrics_except:
             raise ValueError(
@@ -66,7 +69,10 @@ class CurvesTable(TableKind):
                     )
 
     def _check_column(self, column: str, model: ModelColumn) -> None:
-        """Raise ValueError unless a column searches one hyperparameter and inherits from none."""
+        """Raise ValueError unless a column searches one hyperparameter and inherits from none.
+
+        `column`: the name of the column, for the message.
+        """
         if len(model.searched) != 1:
             names = ", ".join(model.searched) or "nothing"
             raise ValueError(
@@ -78,10 +84,11 @@ class CurvesTable(TableKind):
             )
 
     def plan(self, planner: DatasetPlanner) -> None:
-        """Plan the measurement of each curve on every outer fold, under the first selection.
+        """Add the measurement of each curve of one data set to a plan, on every outer fold.
 
-        Raises ElmbenchError if the user gives a grid, since the registry defines the points of an
-        added model.
+        The selection is the first one. An added model without exactly one hyperparameter in its
+        grid is left out. Raises ElmbenchError if the user gives a grid, since the registry defines
+        the points of an added model.
         """
         if planner.request.grids:
             raise ElmbenchError(
@@ -103,20 +110,27 @@ class CurvesTable(TableKind):
                 )
 
     def task(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Task:
-        """Return the task that measures a column on one outer fold."""
+        """Return the task that measures a column at each value of its grid, on one outer fold.
+
+        `run`, `fold`: counted from 0.
+        """
         from elmbench.tasks.curve import Curve
 
         return Curve(**planner.grid_fields(column, run, fold), metric=planner.metric)
 
     def metric(self, task: str) -> str:
-        """Return the metric that is measured at each value: by default, the one that chooses
+        """Return the metric that is measured at each value.
+
+        `task`: "classification" or "regression". By default, it is the metric that chooses
         hyperparameters of the task.
         """
         return self.spec.protocol.metric_for(task)
 
     def points(self, column: str, task: str) -> list[Measure]:
-        """Return the measures of a column: the metric of the task at each value of its
-        hyperparameter.
+        """Return the measures of a column: a metric at each value of its hyperparameter.
+
+        `column`: a column of the table or an added model; none for an unknown name. `task`:
+        "classification" or "regression", which determines the metric.
         """
         metric = self.metric(task)
         return [
@@ -126,8 +140,9 @@ class CurvesTable(TableKind):
         ]
 
     def _grid_of(self, column: str) -> Mapping[str, Any]:
-        """Return the values of the hyperparameter of a column or of an added model, by its name;
-        empty for an unknown model.
+        """Return the grid of a column or of an added model: {hyperparameter: list of its values}.
+
+        It is empty for an unknown name.
         """
         model = self.spec.models.get(column)
         if model is not None:
@@ -137,7 +152,10 @@ class CurvesTable(TableKind):
         return models[column].grid if column in models else {}
 
     def values(self, extra: Iterable[str] = ()) -> list[Measure]:
-        """Return the points of all columns and of the models `extra`."""
+        """Return the measures that have a column in `cells.csv`: a metric at each value of a curve.
+
+        `extra`: models beside the table's own columns.
+        """
         columns = [*self.spec.models, *extra]
         points: list[Measure] = []
         for task in self.tasks:
@@ -147,7 +165,7 @@ class CurvesTable(TableKind):
         return list(distinct)
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
-        """Return the points of a model for the task of a data set."""
+        """Return the metric of a data set's task at each value of the hyperparameter of a model."""
         return self.points(model, self.task_of(dataset))
 
     def heading(self) -> str:
@@ -167,8 +185,10 @@ class CurvesTable(TableKind):
         )
 
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
-        """Yield a line for each point of a curve; if it has more than `_MOST_POINTS`, for the
-        points of `_thin_points`.
+        """Yield a line {name of the column: text} for each point of a curve, or for some of them.
+
+        Of more than `_MOST_POINTS` points, it is for those of `_thin_points`, about evenly spaced
+        ones.
         """
         points = _thin_points(
             list(dict.fromkeys(point_of(entry.measure) for entry in entries))
@@ -178,8 +198,11 @@ class CurvesTable(TableKind):
         )
 
     def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
-        """Yield the points of a curve: `metric`, `parameter`, `value`, and the mean over the cells
-        that ended ok (see `mean_of`).
+        """Yield the points of a curve with `metric`, `parameter`, `value`, `mean`, `std` and `n`.
+
+        `value` is that of the hyperparameter; the mean and the deviation are over the `n` cells
+        that ended ok. `cells`: those of this model and data set. A value without a measurement has
+        no point.
         """
         for measure in self.measures(dataset, model):
             values = self.values_of(cells_ended_ok(cells), measure).dropna()
@@ -192,8 +215,10 @@ class CurvesTable(TableKind):
                 yield point | mean_of(values)
 
     def draw(self, points: DataFrame) -> Any:
-        """Draw a line for each data set and model, as in Fig. 3 of the EEM paper and Fig. 2 of the
-        RKELM paper.
+        """Return a figure with a line for each data set and model, in one panel.
+
+        It is as in Fig. 3 of the EEM paper and Fig. 2 of the RKELM paper. `points`: see
+        `points_of_entry`, with the columns `dataset` and `model`.
         """
         figure, axes = new_figure(8, 4.8)
         varied = [name for name in ("dataset", "model") if len(set(points[name])) > 1]
@@ -236,8 +261,10 @@ class CurvesTable(TableKind):
 
 
 def _scale_axis(axes: Any, values: Any, *, is_C: bool) -> None:
-    """Make the x axis logarithmic if the values are powers of two, with the ridges above it for C;
-    else, start it at 0.
+    """Make the x axis logarithmic if the values are powers of two; else, start it at 0.
+
+    `values`: the x values of all points, a series. `is_C`: they are of the hyperparameter C, whose
+    ridges are added above a logarithmic axis.
     """
     if exponents_of(list(set(values))) is None:
         axes.set_xlim(0, values.max())
@@ -256,10 +283,10 @@ def point_of(measure: Measure) -> float:
 
 
 def _thin_points(values: list[float]) -> list[float]:
-    """Return the values at which the table shows a curve: all up to `_MOST_POINTS` of them.
+    """Return the x values at which the table shows a curve: all up to `_MOST_POINTS` of them.
 
-    Of more powers of two, every fifth power and both ends; of other values, the six nearest to
-    multiples of a fifth of the largest.
+    Of more powers of two, every fifth power and both ends; of other values, the six nearest to 0,
+    1/5, ..., 1 times the largest.
     """
     if len(values) <= _MOST_POINTS:
         return values
@@ -276,7 +303,10 @@ def _thin_points(values: list[float]) -> list[float]:
 
 
 def _add_ridges(axes: Any) -> None:
-    """Add an axis above the panel that labels the powers of two of C as ridges, 1/C."""
+    """Add an axis above the panel that labels the powers of two of C as ridges, 1/C.
+
+    `axes`: has C on its x axis, which is logarithmic.
+    """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     top_axis = axes.secondary_xaxis("top")

@@ -21,7 +21,10 @@ class DataFactsTable(TableKind):
         """Accept a table without models."""
 
     def plan(self, planner: DatasetPlanner) -> None:
-        """Add the description of a data set, which needs no model."""
+        """Add the description of a data set, which needs no model, to the plan: one cell.
+
+        It counts the rows of both parts of the split only if the paper prints them.
+        """
         from elmbench.tasks.description import Description
 
         task = planner.dataset.task
@@ -35,18 +38,22 @@ class DataFactsTable(TableKind):
         )
 
     def models(self) -> list[str]:
-        """Return `DATA`, the only column."""
+        """Return `DATA`, the only column, which has the published facts."""
         return [DATA]
 
     def values(self, extra: Iterable[str] = ()) -> list[Measure]:
-        """Return the facts of data sets; those of both parts only if the paper prints them."""
+        """Return the facts of data sets; those of both parts only if the paper prints them.
+
+        They do not depend on models, so `extra` has no effect.
+        """
         return [
             Measure(fact) for fact in FACTS if fact not in PARTS or self._prints_parts()
         ]
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
-        """Return the facts of a data set, without those that follow from printed ones or that a
-        regression lacks.
+        """Return the facts of a data set, without those that follow from printed ones.
+
+        Those of classes are left out for a regression. `model` has no effect.
         """
         printed = {value.metric for value in self.experiment.file.published.values}
         # If the paper counts the rows of each class, their sum and the number of classes follow.

@@ -79,10 +79,10 @@ def title_of(resolved: Resolved) -> str:
 
 
 def headline(resolved: Resolved, detail: str = "", width: int = 80) -> str:
-    """Return the heading of a figure: the title of the table and a detail, in lines of `width`
-    characters; below it, `title_of`.
+    """Return the heading of a figure: title of the table and `detail`, and `title_of` below.
 
-    A detail that the title already has is left out.
+    The title and the detail are broken into lines of `width` characters. A detail that is empty, or
+    that the title already has, is left out.
     """
     title = resolved.file.spec.title
     words = title[:1].upper() + title[1:]
@@ -97,7 +97,7 @@ def words_for(name: str) -> str:
     """Return the name of a metric or a hyperparameter for readers, such as `G-mean` for `gmean`.
 
     The settings of a measure, such as `rows=100` in `prequential_error@rows=100`, follow the word
-    "at".
+    "at". Other names have their underscores replaced by spaces.
     """
     metric, _, settings = name.partition("@")
     words = _WORDS.get(metric, metric.replace("_", " "))
@@ -118,10 +118,10 @@ class ProperNames:
             self._add_models(table.spec.models)
 
     def _add_models(self, columns: Mapping[str, ModelColumn]) -> None:
-        """Add the column name of each model that has a single column in a table; earlier tables
-        take precedence.
+        """Add the column name of each model that has a single column in a table.
 
-        A model with several columns has a name for each of its sizes.
+        `columns`: those of the table, by name. Earlier tables take precedence. A model with several
+        columns has a name for each of its sizes, so none is added.
         """
         n_columns = Counter(column.model for column in columns.values())
         for name, column in columns.items():
@@ -129,7 +129,10 @@ class ProperNames:
                 self._models.setdefault(column.model, name)
 
     def dataset(self, name: str) -> str:
-        """Return the printed name of a data set; its own name if no table prints it."""
+        """Return the printed name of a data set, given by any of its names.
+
+        The name itself is returned if no table prints it. The case does not matter.
+        """
         names = [name]
         if name in self._resolved.datasets:
             spec = self._resolved.dataset(name)
@@ -141,45 +144,52 @@ class ProperNames:
         return name
 
     def rename_datasets(self, points: pd.DataFrame) -> pd.DataFrame:
-        """Return the points of a figure with the printed names of their data sets."""
+        """Return the points of a figure with printed names in the column `dataset`."""
         return points.assign(dataset=points["dataset"].map(self.dataset))
 
     def model(self, name: str) -> str:
-        """Return the column that shows a model (by the suite's name); the name itself if
-        none does.
+        """Return the column of a table that shows a model, given by the suite's name of the model.
+
+        The name itself is returned if no table has exactly one column of the model.
         """
         return self._models.get(name, name)
 
 
 def exponents_of(values: Sequence[float]) -> list[int] | None:
-    """Return the exponents if all values are powers of two and there are at least three;
-    else None.
+    """Return the exponents if all values are powers of two and there are at least three.
+
+    None for other or fewer values.
     """
     exponents = [exponent for exponent in map(log2_of, values) if exponent is not None]
     return exponents if len(exponents) == len(values) > 2 else None
 
 
 def cells_ended_ok(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells that ended ok."""
+    """Return the cells whose status is `ok`."""
     return cells[cells["status"] == "ok"]
 
 
 def common_value(points: pd.DataFrame, column: str) -> str:
-    """Return the value of a column that all points have in common, as text; it is read from the
-    first point and not checked.
+    """Return the value of a column that all points have in common, as text.
+
+    It is read from the first point and not checked.
     """
     return str(points[column].iloc[0])
 
 
 def curve_of(points: pd.DataFrame, model: str, by: str) -> pd.DataFrame:
-    """Return the points of a model in ascending order of the column `by`."""
+    """Return the points of a model in ascending order of the column `by`.
+
+    `points`: with the columns `model` and `by`.
+    """
     of_model = points[points["model"] == model]
     return of_model.sort_values(by)
 
 
 def default_cells(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells under the default readings and the first selection of each model on each
-    data set.
+    """Return the cells under the default readings and the first selection of their entry.
+
+    That is the first one in the order of the cells, for each model on each data set.
     """
     default = cells[cells["reading"] == ""]
     return default[
@@ -191,7 +201,9 @@ def default_cells(cells: pd.DataFrame) -> pd.DataFrame:
 def default_cells_by_model(
     cells: pd.DataFrame,
 ) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """Yield each data set and model with its default cells."""
+    """Yield (data set, model, its cells), with the cells under default readings and first
+    selection.
+    """
     for (dataset, model), group in default_cells(cells).groupby(
         ["dataset", "model"], sort=False
     ):
@@ -199,15 +211,18 @@ def default_cells_by_model(
 
 
 def mean_of(values: pd.Series[float]) -> dict[str, float]:
-    """Return the mean, the standard deviation and the number of values, as a dict with `mean`,
-    `std` and `n`.
+    """Return {"mean": ..., "std": ..., "n": ...} of some values.
+
+    `std` divides by n - 1 and is NaN for a single value; without values the mean is NaN.
     """
     return {"mean": values.mean(), "std": values.std(ddof=1), "n": len(values)}
 
 
 def line_styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return the style of each line by its name, as arguments of matplotlib's `plot`: `color`,
-    `linestyle`, `marker`, `linewidth`. No two of up to 20 lines are alike.
+    """Return the style of each line by its name, as arguments of matplotlib's `plot`.
+
+    The arguments are `color`, `linestyle`, `marker` and `linewidth`. A name that occurs twice
+    counts once. No two of up to 20 lines are alike.
     """
     return {
         name: {
@@ -221,14 +236,14 @@ def line_styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 
 def empty_figure(width: float, height: float) -> Any:
-    """Return a new matplotlib figure of this size in inches."""
+    """Return a new matplotlib figure of this size in inches, without axes."""
     from matplotlib.figure import Figure as Drawing
 
     return Drawing(figsize=(width, height), dpi=150, layout="constrained")
 
 
 def new_figure(width: float, height: float) -> tuple[Any, Any]:
-    """Return a new matplotlib figure of this size in inches, and its axes."""
+    """Return a new matplotlib figure of this size in inches, and its only axes."""
     figure = empty_figure(width, height)
     return figure, figure.add_subplot()
 
@@ -247,11 +262,13 @@ def panels(
     titles: Mapping[str, str] | None = None,
     columns: int | None = None,
 ) -> tuple[Any, list[Panel]]:
-    """Return a new matplotlib figure and its panels, one for each group of points: three in a row,
-    or two if there are four.
+    """Return a new matplotlib figure and its panels, one for each group of points.
 
-    `key`: the columns that group the points. `height`: that of a row, in inches. `titles`: the
-    titles of panels by data set; by default, its name. `columns`: the number of panels in a row.
+    There are three panels in a row, or two if there are four.
+
+    `points`: with a column `dataset`. `key`: the columns that group them. `height`: that of a row,
+    in inches. `titles`: the titles of panels by data set; a data set without one has its name.
+    `columns`: the number of panels in a row; None for the above.
     """
     titles = titles or {}
     groups = [group for _, group in points.groupby(key, sort=False)]
@@ -280,10 +297,10 @@ def panels(
 def plot_with_band(
     axes: Any, x: str, points: pd.DataFrame, style: Mapping[str, Any]
 ) -> None:
-    """Plot the column `mean` of points over the column `x`, with a band of one deviation (column
-    `std`) on both sides.
+    """Plot the column `mean` of points over the column `x`, with a band of one deviation.
 
-    `style`: arguments of matplotlib's `plot`; its `color`, which it must have, also fills the band.
+    The deviation is the column `std`, on both sides; a missing one has no band. `style`: arguments
+    of matplotlib's `plot`; its `color`, which it must have, also fills the band.
     """
     mean = points["mean"]
     std = points["std"].astype(float).fillna(0)
@@ -299,7 +316,10 @@ def plot_with_band(
 
 
 def plot_scores(axes: Any, height: int, scores: pd.Series[float]) -> None:
-    """Plot the scores of a model as dots at a height, and their mean as a vertical bar."""
+    """Plot the scores of a model as dots at a height, and their mean as a vertical bar.
+
+    `height`: the y value. `scores`: the x values.
+    """
     axes.plot(
         scores,
         [height] * len(scores),
@@ -325,10 +345,10 @@ def finish(
     title: str,
     markers: Mapping[str, str] | None = None,
 ) -> Any:
-    """Add a title and a legend below to a figure of panels, and return it.
+    """Add a title, and a legend below the panels, to a figure of panels, and return it.
 
-    `styles`: the style of each line of the legend (see `line_styles`). `markers`: black markers
-    that the legend also explains, by their words.
+    `styles`: the style of each line of the legend by its label (see `line_styles`). `markers`:
+    black markers that the legend also explains, {label: marker of matplotlib}.
     """
     looks = dict(styles) | {
         label: {"linestyle": "", "marker": marker, "color": "black"}
@@ -352,9 +372,9 @@ def finish(
 
 
 def figure_bytes(figure: Any, form: str = "png") -> bytes:
-    """Return a matplotlib figure as a file of format `form`: png, pdf or svg. A PNG has a palette,
-    which suffices for its few colours.
+    """Return a matplotlib figure as the bytes of a file.
 
+    `form`: the format, png, pdf or svg. A PNG has a palette, which suffices for its few colours.
     Texts of the figure are changed in place: a dollar sign starts no formula, except in ticks that
     are powers of two, and control characters are escaped.
     """

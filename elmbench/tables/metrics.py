@@ -55,8 +55,10 @@ class MetricsTable(TableKind):
     per_metric: tuple[Column, ...] = (VALUE, PUBLISHED, VERDICT)
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
-        """Return the metrics of the task without the counts, the time of a fit and the size of the
-        model; the protocol's metrics come first, also if they are times.
+        """Return the metrics of the task, the time of a fit and the size of a model.
+
+        The protocol's metrics come first, also if they are times. Counts of a confusion matrix and
+        the prequential error are left out.
         """
         task = self.task_of(dataset)
         protocol = self.spec.protocol
@@ -74,9 +76,9 @@ class MetricsTable(TableKind):
         return list(map(Measure, names))
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
-        """Return the columns of each metric, optimism, times and their ratios.
+        """Return the columns of each metric, optimism, times and their ratios for these data sets.
 
-        A narrow table leaves the ratios out.
+        A narrow table leaves the ratios out, since they are optional.
         """
         ratios = (replace(column, optional=True) for column in RATIOS)
         return (
@@ -94,11 +96,12 @@ class MetricsTable(TableKind):
         yield from missing_metrics(cells, self.experiment)
 
     def _metric_columns(self, datasets: Collection[str]) -> list[Column]:
-        """Return the columns `per_metric` of the first metric of each data set, then those of the
-        second ones, and so on. Their names end in 2, 3, ... from the second metric on.
+        """Return the columns `per_metric` of the first metrics of the data sets, then of the
+        second.
 
-        Data sets with different metrics share the columns; the heading joins the names, such as
-        `mcc / nrmse`.
+        They go on to the last metrics. Their names end in 2, 3, ... from the second metric on. Data
+        sets with different metrics share the columns; the heading joins the names, such as `mcc /
+        nrmse`.
         """
         protocol = self.spec.protocol
         metrics_by_data = [self._metrics_of(name) for name in datasets] or [[""]]
@@ -118,13 +121,15 @@ class MetricsTable(TableKind):
         return columns
 
     def _metrics_of(self, dataset: str) -> list[str]:
-        """Return the metrics of a data set, in the order of the protocol."""
+        """Return the metrics of the protocol for a data set, in the order of the protocol."""
         task = self.task_of(dataset)
         return self.spec.protocol.metrics_for(task, dataset)
 
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
-        """Yield a line for each model on each data set. The ratios divide fit times by those of the
-        first model of the data set.
+        """Yield a line {name of the column: text} for each model on each data set.
+
+        The ratios divide fit times by those of the first model of the data set. `entries`: one for
+        each measure, those of a data set and of a model together.
         """
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
             yield from self._lines_of_dataset(dataset, group)
@@ -132,8 +137,9 @@ class MetricsTable(TableKind):
     def _lines_of_dataset(
         self, dataset: str, entries: Iterable[Entry]
     ) -> Iterator[Line]:
-        """Yield a line for each model on a data set. The ratios divide fit times by those of its
-        first model.
+        """Yield a line {name of the column: text} for each model on one data set.
+
+        The ratios divide fit times by those of its first model. `entries`: those of the data set.
         """
         first_times: dict[str, float] | None = None
         for model, group in groupby(entries, key=lambda entry: entry.model):
@@ -148,8 +154,9 @@ class MetricsTable(TableKind):
     def _line(
         self, dataset: str, model: str, by_metric: Mapping[str, Entry]
     ) -> dict[str, str]:
-        """Return the texts of a model on a data set by column, without ratios. `by_metric`: its
-        entries by the name of the metric.
+        """Return the texts of a model on a data set by column, without ratios.
+
+        `by_metric`: its entries by the name of the metric; at least one.
         """
         line = {name: entry.shown for name, entry in by_metric.items() if entry.shown}
         line["dataset"] = self.experiment.spelling(dataset)
@@ -172,8 +179,10 @@ class MetricsTable(TableKind):
 
 
 def _fit_times(by_metric: Mapping[str, Entry]) -> dict[str, float]:
-    """Return our time of a fit (`ratio`) and the published one (`published_ratio`) in seconds, by
-    the column of their ratio; without those that are missing.
+    """Return {"ratio": our time of a fit, "published_ratio": the published one} in seconds.
+
+    The keys are the columns of their ratios. A missing time is left out. `by_metric`: the entries
+    of a model by the name of the metric.
     """
     fit = by_metric.get("fit_seconds")
     if fit is None:
@@ -189,8 +198,10 @@ def _fit_times(by_metric: Mapping[str, Entry]) -> dict[str, float]:
 def _ratios(
     times: Mapping[str, float], first_times: Mapping[str, float]
 ) -> dict[str, str]:
-    """Return times as multiples of the times of the first model, as texts by the same keys; a time
-    that the first model lacks is left out.
+    """Return times as multiples of those of the first model, as texts by the same keys.
+
+    `times`, `first_times`: as from `_fit_times`. A time that the first model lacks, or has as 0, is
+    left out.
     """
     return {
         name: f"{seconds / first_times[name]:.2g}"
@@ -200,8 +211,10 @@ def _ratios(
 
 
 def missing_metrics(cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
-    """Yield a note on each metric of the protocol that some models have in no cell, although the
-    cells ended ok.
+    """Yield a note on each metric of the protocol that some models have in no cell.
+
+    Only cells that ended ok, of data sets of the metric's task, count. `cells`: with the columns of
+    `cells.csv`.
     """
     ok = cells_ended_ok(cells)
     task = ok["dataset"].map(lambda name: resolved.dataset(name).task)
@@ -219,7 +232,7 @@ def missing_metrics(cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
 
 
 def _models_without(metric: str, cells: DataFrame) -> list[str]:
-    """Return the models that have no value of a metric in any of their cells."""
+    """Return the names of the models that have no value of a metric in any of their cells."""
     is_empty = cells[metric].isna()
     by_model = is_empty.groupby(cells["model"], sort=False)
     is_missing = by_model.all()

@@ -9,10 +9,11 @@ def quantity(
     places: int | None = None,
     ok: int | None = None,
 ) -> str:
-    """Return a mean and its deviation, such as `0.93 ± 0.012` or `0.93 (3 ok)`.
+    """Return a mean and its deviation as text, such as `0.93 ± 0.012` or `0.93 (3 ok)`.
 
-    `places`: decimals to show; three significant figures for None. `ok`: the number of cells that
-    the mean is over, if others did not end ok; it is shown only if `places` is given.
+    `std`: None for a mean alone; a deviation that is mere round-off is shown as 0. `places`:
+    decimals to show; three significant figures for None. `ok`: the number of cells that the mean is
+    over, if others did not end ok; it is shown only if `places` is given.
     """
     numbers = [mean]
     if std is not None:
@@ -26,20 +27,22 @@ def quantity(
 
 
 def ending_text(status: str) -> str:
-    """Return an ending as the papers print it: `out of memory`, `-` for `unavailable`, others as
-    they are.
+    """Return the status of a cell as tables show it: `out of memory`, `-` for `unavailable`.
+
+    Other statuses are returned as they are.
     """
     return _ENDINGS.get(status, status)
 
 
 def gain_text(value: float) -> str:
-    """Return the optimism of a selection with its sign and three decimals, such as `+0.012`."""
+    """Return an optimism, a difference of scores, with its sign and three decimals: `+0.012`."""
     return f"{round(value, 3) + 0.0:+.3f}"
 
 
 def p_text(p: float) -> str:
-    """Return a p-value with three decimals and no leading zero, such as `.012`; `<.001`
-    below that.
+    """Return a p-value with three decimals and no leading zero, such as `.012`.
+
+    Below 0.001 it is `<.001`; 1 is `1.000`.
     """
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
@@ -53,15 +56,14 @@ def p_words(p: float) -> str:
 
 
 def format_fixed(value: float, places: int) -> str:
-    """Return a number with `places` decimals; from a million on, in powers of ten, such as
-    `1.2e+06`.
-    """
+    """Return a number with `places` decimals; from a million on, as a power of ten: `1.2e+06`."""
     return f"{value:.{places}f}" if abs(value) < 1e6 else f"{value:.1e}"
 
 
 def three_digits(value: float) -> str:
-    """Return seconds or a hyperparameter with three significant figures, as a whole number from 100
-    on and with two figures below 0.01.
+    """Return a positive number, such as seconds, with three significant figures.
+
+    It is a whole number from 100 on, and has two figures below 0.01.
     """
     if value >= 100:
         return f"{value:.0f}"

@@ -52,12 +52,15 @@ class OptionCurvesTable(TimesTable):
                 )
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
-        """Return the columns of names, fit times and ratios, without metrics."""
+        """Return the columns of names, fit times and ratios, without metrics, for any data sets."""
         return (DATASET, MODEL, *TIMES, *RATIOS)
 
     def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
-        """Yield one point: the mean time of a fit on the generator `dataset` at the `value` of the
-        `option`. `ending` is the first status but ok, or empty.
+        """Yield one point: the mean time of a fit on generated data with one value of the option.
+
+        Its columns are `dataset` (the generator), `option`, `value`, `mean`, `std` and `n` of the
+        seconds of the cells that ended ok, and `ending`, the first other status, or empty. `cells`:
+        those of this model and data set.
         """
         spec = self.experiment.dataset(dataset)
         _, options = split_name(spec.name)
@@ -73,8 +76,10 @@ class OptionCurvesTable(TimesTable):
         }
 
     def draw(self, points: DataFrame) -> Any:
-        """Draw a panel for each generator, as in Fig. 4 of the RKELM paper; models with cells that
-        did not end ok have marks.
+        """Return a figure with a panel for each generator, as in Fig. 4 of the RKELM paper.
+
+        Models with cells that did not end ok have marks. `points`: see `points_of_entry`, with the
+        column `model`.
         """
         styles = line_styles(points["model"])
         marks = _marks_of(points["ending"])
@@ -94,9 +99,10 @@ class OptionCurvesTable(TimesTable):
 def _draw_panel(
     axes: Any, points: Any, styles: Mapping[str, Any], marks: Mapping[str, str]
 ) -> None:
-    """Draw the curve of each model on one generator, with marks for the cells that did not end ok.
+    """Draw the curve of each model on one generator, with marks for cells that did not end ok.
 
-    `styles`: by model (see `line_styles`). `marks`: by status (see `_marks_of`).
+    `points`: those of the generator. `styles`: {model: arguments of `plot`}. `marks`: {status:
+    marker}.
     """
     _scale_axes(axes, points["value"], has_marks=bool(marks))
     for i, (model, style) in enumerate(styles.items()):
@@ -110,15 +116,19 @@ def _draw_panel(
 
 
 def _marks_of(endings: Any) -> dict[str, str]:
-    """Return a mark for each distinct ending but ok, by its status."""
+    """Return a marker of matplotlib for each distinct status but ok, by the status.
+
+    `endings`: a series of statuses, empty for ok.
+    """
     statuses = endings.astype(object).fillna("")
     distinct = dict.fromkeys(filter(None, statuses))
     return dict(zip(distinct, cycle(_CROSSES), strict=False))
 
 
 def _scale_axes(axes: Any, values: Any, *, has_marks: bool) -> None:
-    """Make the y axis logarithmic, also the x axis if the values are positive, with space at the
-    top for marks.
+    """Make the y axis logarithmic; also the x axis if the values are positive.
+
+    `values`: the x values of all points. `has_marks`: leave space at the top for marks.
     """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -141,8 +151,10 @@ def _add_marks(
     *,
     height: float,
 ) -> None:
-    """Mark the points whose cells did not end ok: the marker of the model around a cross, at a
-    share `height` of the panel.
+    """Mark the points whose cells did not end ok: the marker of the model around a cross.
+
+    `curve`: the points of a model. `marks`: {status: cross}. `style`: that of the model. `height`:
+    a share of the panel's height, from 0 at the bottom to 1.
     """
     look = {
         "transform": axes.get_xaxis_transform(),

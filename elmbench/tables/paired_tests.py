@@ -50,15 +50,19 @@ class PairedTestsTable(TableKind):
                     )
 
     def models(self) -> list[str]:
-        """Return the names of the comparisons, which take the place of models."""
+        """Return the names of the comparisons in `options.pairs`, which take the place of models."""
         return list(self.options.pairs)
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
-        """Return the statistics of a comparison."""
+        """Return the statistics of a comparison, the names of `MEASURES`, always the same."""
         return [Measure(name) for name in MEASURES]
 
     def places(self, measure: Measure, published: PublishedValue | None) -> int | None:
-        """Return 0 decimals for a count, three significant figures (None) for p-values."""
+        """Return the decimals to show: 0 for a count, None for p-values.
+
+        None stands for three significant figures. For t and its degrees of freedom, they are one
+        more than the paper prints, or three.
+        """
         if measure.metric == "data_sets":
             return 0
         if measure.metric in ("p", "paired_p"):
@@ -66,7 +70,12 @@ class PairedTestsTable(TableKind):
         return super().places(measure, published)
 
     def summarised_cells(self, cells: DataFrame) -> DataFrame:
-        """Return one line for each comparison, selection and reading, on the data set `ALL`."""
+        """Return one line for each comparison, selection and reading, on the data set `ALL`.
+
+        The columns are those of a cell and the statistics of `MEASURES`. The status is
+        `incomplete`, and the statistics are missing, if fewer than two data sets have both models.
+        `cells`: those of the models.
+        """
         import pandas as pd
 
         lines = []
@@ -89,7 +98,11 @@ class PairedTestsTable(TableKind):
         return pd.DataFrame(lines, columns=columns)
 
     def _means(self, cells: DataFrame) -> DataFrame:
-        """Return the means of complete cells: a row for each data set, a column for each model."""
+        """Return the means of the first metric: a row for each data set, a column for each model.
+
+        Only models whose cells on a data set are complete have a mean. `cells`: those of one
+        selection and reading.
+        """
         import pandas as pd
 
         means: dict[tuple[str, str], float] = {}
@@ -103,11 +116,11 @@ class PairedTestsTable(TableKind):
 
 
 def paired_t_test(means: DataFrame, first: str, second: str) -> dict[str, float]:
-    """Return the statistics of a comparison by the names of `MEASURES`, NaN if the values are
-    constant.
+    """Return the statistics of a comparison of two models by the names of `MEASURES`.
 
-    `means` has a row for each data set and a column for each model; t is positive if the first
-    model has the larger mean. The result is empty if fewer than two data sets have both models.
+    `means`: a row for each data set and a column for each model. t is positive if the `first` model
+    has the larger mean. Statistics of constant values are NaN. The result is empty if fewer than
+    two data sets have both models.
     """
     import numpy as np
 
@@ -132,8 +145,9 @@ class _TTest(NamedTuple):
 
 
 def _welch_test(a: Any, b: Any) -> _TTest:
-    """Return Welch's test of two independent samples, arrays of at least two values (scipy.stats
-    takes most of a second to import).
+    """Return Welch's test of two independent samples, arrays of at least two values.
+
+    It is computed here since scipy.stats takes most of a second to import.
     """
     a_share = a.var(ddof=1) / len(a)
     b_share = b.var(ddof=1) / len(b)
@@ -148,15 +162,15 @@ def _welch_test(a: Any, b: Any) -> _TTest:
 
 
 def _paired_test(differences: Any) -> _TTest:
-    """Return the paired t-test, from the array of the differences of the pairs."""
+    """Return the paired t-test, from the array of the differences of at least two pairs."""
     n = len(differences)
     return _t_test(differences.mean(), differences.var(ddof=1) / n, n - 1)
 
 
 def _t_test(mean: Any, variance: Any, freedom: float) -> _TTest:
-    """Return the two-sided test of a mean against zero; NaN if the values are constant.
+    """Return the two-sided t-test of a mean against zero; NaN if the values are constant.
 
-    `variance`: that of the mean, not of the values.
+    `variance`: that of the mean, not of the values. `freedom`: the degrees of freedom.
     """
     import numpy as np
     from scipy.special import stdtr

@@ -23,12 +23,16 @@ class ParametersTable(TableKind):
     judges = False
 
     def plan(self, planner: DatasetPlanner) -> None:
-        """Add the searches as cells; nothing is fitted with the chosen hyperparameters."""
+        """Add the searches of one data set as cells of a plan.
+
+        Nothing is fitted with the chosen hyperparameters.
+        """
         planner.add_fits(choices_only=True)
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
-        """Return the hyperparameters that a column searches itself; for an added model, those of
-        its grid.
+        """Return the hyperparameters that a column searches itself, by the suite's names.
+
+        For an added model they are those of its default grid; none for an unknown name.
         """
         if column := self.experiment.file.spec.models.get(model):
             return [Measure(name) for name in column.searched]
@@ -40,7 +44,10 @@ class ParametersTable(TableKind):
         )
 
     def values_of(self, cells: DataFrame, measure: Measure) -> Series[float]:
-        """Return the chosen value of a hyperparameter in each cell."""
+        """Return the chosen value of a hyperparameter, the metric of the measure, in each cell.
+
+        It is NaN for a cell without one.
+        """
         return chosen_values(cells, measure.metric)
 
     def notes(self, cells: DataFrame) -> Iterator[Note]:
@@ -54,13 +61,14 @@ class ParametersTable(TableKind):
                     )
 
     def places(self, measure: Measure, published: PublishedValue | None) -> int | None:
-        """Return None, for three significant figures."""
+        """Return None, for three significant figures, for every hyperparameter."""
         return None
 
 
 def chosen_values(cells: DataFrame, parameter: str) -> Series[float]:
-    """Return the value of a hyperparameter in each cell, from its column `params`; NaN if it has
-    none.
+    """Return the value of a hyperparameter in each cell, from the JSON in its column `params`.
+
+    It is NaN for a cell without one; a value that is not a number raises ValueError.
     """
     import pandas as pd
 

@@ -18,11 +18,12 @@ class PrecisionRecallTable(MetricsTable):
     figure_legend = "Each curve is of the pooled test rows of all folds and runs."
 
     def points_of(self, cells: DataFrame, outputs: Iterable[Outputs]) -> DataFrame:
-        """Return the precision-recall curve of each model over the pooled test rows of all folds
-        and runs, for its first selection.
+        """Return the precision-recall curve of each model over the pooled test rows of all folds.
 
-        The columns are `model`, `recall`, `precision` and `average_precision`; models without
-        stored decision values are left out.
+        Only the first selection of a model counts, with all of its runs. `outputs`: the stored
+        results under the default readings. The columns are `model`, `recall`, `precision` and
+        `average_precision`; models without stored decision values are left out. Without curves,
+        there are no columns.
         """
         import numpy as np
         import pandas as pd
@@ -57,7 +58,10 @@ class PrecisionRecallTable(MetricsTable):
         return pd.concat(curves, ignore_index=True) if curves else pd.DataFrame()
 
     def draw(self, points: DataFrame) -> Any:
-        """Draw the curves with the axes of Fig. 3 of the KOS-ELM paper."""
+        """Return a figure of all curves in one panel, as in Fig. 3 of the KOS-ELM paper.
+
+        `points`: see `points_of`.
+        """
         figure, axes = new_figure(7.4, 4.6)
         styles = line_styles(points["model"])
         for model, curve in points.groupby("model", sort=False):

@@ -48,8 +48,9 @@ class RankCorrelationTable(CurvesTable):
             )
 
     def task(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Task:
-        """Return the task that correlates D_CS with its leading term over all rows; the fold has no
-        effect.
+        """Return the task that correlates D_CS with its leading term over all rows of a data set.
+
+        `run`: seeds the random layers and operators. `fold` has no effect.
         """
         from elmbench.tasks.correlation import Correlation, Scaling
 
@@ -68,11 +69,12 @@ class RankCorrelationTable(CurvesTable):
         )
 
     def metric(self, task: str) -> str:
-        """Return `spearman`, for every task."""
+        """Return `spearman`, the rank correlation, for every task."""
         return "spearman"
 
     def last_place(self, published: PublishedValue) -> float:
-        """Return the weight of the third decimal: the paper leaves out trailing zeros, its 1.0 is
-        1.000.
+        """Return the weight of the last printed digit of a published value, at most 0.001.
+
+        The paper leaves out trailing zeros: its 1.0 is 1.000.
         """
         return min(published.last_place, 1e-3)

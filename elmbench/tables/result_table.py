@@ -92,8 +92,10 @@ class Entry:
         return f"{self.verdict}, {amount(self.rows_off, 'test row')} off"
 
     def texts(self, suffix: str = "") -> dict[str, str]:
-        """Return our value, the published one and the verdict, without empty ones, by the columns
-        `value`, `published` and `verdict`, each followed by `suffix`.
+        """Return our value, the published one and the verdict as texts, without empty ones.
+
+        The keys are the columns `value`, `published` and `verdict`, each followed by `suffix`, such
+        as `2` for a second metric.
         """
         texts = {
             "value": self.shown,
@@ -148,8 +150,9 @@ class ResultTable:
     notes: tuple[Note, ...]
 
     def columns_of(self, section: Section, *, narrow: bool = False) -> list[Column]:
-        """Return the columns that are not empty in a section; with `narrow`, without the optional
-        ones.
+        """Return the columns that are not empty in a section.
+
+        `narrow`: leave out the optional ones too.
         """
         names = {name for line in section.lines for name, text in line.items() if text}
         return [

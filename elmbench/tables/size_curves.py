@@ -20,10 +20,11 @@ class SizeCurvesTable(MetricsTable):
     )
 
     def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
-        """Yield the point of a column: its mean `size` and the mean of its first metric (see
-        `drawing.mean_of`); nothing without a value, or for an added model.
+        """Yield the point of a column: its mean size and the mean of its first metric.
 
-        Columns of one model have one curve, with the name of the model.
+        Its columns are `model`, `column`, `size`, `metric`, `mean`, `std` and `n`, of the cells
+        that ended ok. Columns of one model have one curve, with the name of the model. Nothing is
+        yielded without a value, or for an added model. `cells`: those of this column and data set.
         """
         models = {name: column.model for name, column in self.spec.models.items()}
         ok = drawing.cells_ended_ok(cells)
@@ -42,8 +43,10 @@ class SizeCurvesTable(MetricsTable):
         }
 
     def draw(self, points: DataFrame) -> Any:
-        """Draw the metric over the size of the models, with bands of one deviation to both
-        sides.
+        """Return a figure of the metric over the size of the models, a panel for each data set.
+
+        Bands are one deviation to both sides; a model with one size is a horizontal line. `points`:
+        see `points_of_entry`.
         """
         names = drawing.ProperNames(self.experiment)
         points = names.rename_datasets(points)
@@ -64,7 +67,10 @@ class SizeCurvesTable(MetricsTable):
 
 
 def _draw_level(axes: Any, point: DataFrame, style: dict[str, Any]) -> None:
-    """Draw the only point of a model as a horizontal line with its band."""
+    """Draw the only point of a model as a horizontal line, with a band of one deviation.
+
+    `point`: one line with `mean` and `std`. `style`: arguments of matplotlib's `plot`.
+    """
     mean = point["mean"].iloc[0]
     std = point["std"].fillna(0).iloc[0]
     axes.axhline(mean, **style | {"marker": ""})

@@ -19,7 +19,7 @@ class SizesTable(TableKind):
     judges = False
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
-        """Return the size of a model, and its target dimensions if it projects the rows."""
+        """Return `n_units`, the size of a model; also `target_dimensions` if it projects rows."""
         names = ["n_units"]
         column = self.experiment.file.spec.models.get(model)
         if column is not None:
@@ -30,7 +30,10 @@ class SizesTable(TableKind):
         return [Measure(name) for name in names]
 
     def values_of(self, cells: DataFrame, measure: Measure) -> Series[float]:
-        """Return the size, or the chosen number of dimensions, of each cell."""
+        """Return the size of the model in each cell, or the chosen target dimensions; NaN for none.
+
+        `measure`: `n_units` or `target_dimensions`, the parameter `n_components`.
+        """
         if measure.metric == "target_dimensions":
             return chosen_values(cells, _DIMENSIONS)
         return super().values_of(cells, measure)

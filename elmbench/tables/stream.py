@@ -69,8 +69,10 @@ class StreamCurvesTable(CurvesTable):
     caption = "after each chunk of the training rows"
 
     def check(self) -> None:
-        """Raise ValueError unless the split gives the sizes of its parts and the protocol has a
-        metric of streams.
+        """Raise ValueError unless the table can show streams.
+
+        The split must give the sizes of its parts, the protocol have a metric of streams, and
+        columns have fixed parameters.
         """
         super().check()
         if self.spec.protocol.outer.kind not in SIZED:
@@ -85,7 +87,9 @@ class StreamCurvesTable(CurvesTable):
             )
 
     def _check_column(self, column: str, model: ModelColumn) -> None:
-        """Raise ValueError if a column searches hyperparameters."""
+        """Raise ValueError if a column searches hyperparameters; `column`: its name, for the
+        message.
+        """
         if model.searched:
             raise ValueError(
                 f"models.{column} searches {', '.join(model.searched)}; expected fixed parameters"
@@ -96,7 +100,9 @@ class StreamCurvesTable(CurvesTable):
         return [metric for metric in self.spec.protocol.metrics if metric in _METRICS]
 
     def task(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Task:
-        """Return the task that learns the training rows of one outer fold in chunks."""
+        """Return the task that learns the training rows of one outer fold in chunks, and measures
+        it.
+        """
         from elmbench.tasks.stream import Stream
 
         return Stream(
@@ -108,7 +114,11 @@ class StreamCurvesTable(CurvesTable):
         )
 
     def values(self, extra: Iterable[str] = ()) -> list[Measure]:
-        """Return the measures of all data sets, by metric, then by number of rows."""
+        """Return the measures that have a column in `cells.csv`, by metric, then by number of rows.
+
+        They are those of all data sets, each once. Models are not added to this table, so `extra`
+        has no effect.
+        """
         points = (
             point for name in self.spec.datasets for point in self.measures(name, "")
         )
@@ -118,8 +128,10 @@ class StreamCurvesTable(CurvesTable):
         )
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
-        """Return each metric of the task after each chunk of the stream, by the number of rows
-        learnt; the prequential error only from the second chunk on.
+        """Return each metric of a data set's task after each chunk, such as `accuracy@rows=100`.
+
+        The value is the number of rows learnt. The prequential error begins at the second chunk.
+        `model` has no effect.
         """
         spec = self.experiment.dataset(dataset)
         split = self.spec.protocol.outer.split(dataset, spec.task)
@@ -141,8 +153,10 @@ class StreamCurvesTable(CurvesTable):
         return measures
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
-        """Return the data set, the rows, and a column for each metric of each model, named after
-        the model or, with several metrics, after both.
+        """Return the data set, the rows, and a column for each metric of each model.
+
+        The heading of a column is the model, or model and metric if there are several metrics. Data
+        sets make no difference.
         """
         metrics = self._metrics()
         columns = [
@@ -156,8 +170,10 @@ class StreamCurvesTable(CurvesTable):
         return (DATASET, _ROWS, *columns)
 
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
-        """Yield a line for each chunk of each data set; a data set without a measured value has a
-        single line with its endings.
+        """Yield a line {name of the column: text} for each chunk of each data set.
+
+        A data set without a measured value has a single line with the endings of its cells.
+        `entries`: those of a data set together.
         """
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
             points = sorted(group, key=_rows_learnt)
@@ -170,7 +186,11 @@ class StreamCurvesTable(CurvesTable):
                 yield _line(title, f"{n_rows:g}", part)
 
     def draw(self, points: DataFrame) -> Any:
-        """Draw the measures over the rows learnt so far, as in Figs. 1 and 2 of the OSPVM paper."""
+        """Return a figure of the measures over the rows learnt so far, in panels by data set.
+
+        They are as in Figs. 1 and 2 of the OSPVM paper. `points`: with `dataset`, `model`,
+        `metric`, `value` (the rows), `mean` and `std`.
+        """
         points = ProperNames(self.experiment).rename_datasets(points)
         models = points["model"].unique()
         points = _with_axes_and_lines(points)
@@ -191,8 +211,9 @@ class StreamCurvesTable(CurvesTable):
 
 
 def _line(title: str, rows: str, entries: Iterable[Entry]) -> Line:
-    """Return the line of some measures of a data set. `rows`: the number of rows learnt, as
-    text.
+    """Return the line of some measures of a data set, {name of the column: text}.
+
+    `title`: the printed name of the data set. `rows`: the number of rows learnt as text, or empty.
     """
     return {"dataset": title, "rows": rows, **_texts(entries)}
 
@@ -203,11 +224,10 @@ def _rows_learnt(entry: Entry) -> float:
 
 
 def _with_axes_and_lines(points: DataFrame) -> DataFrame:
-    """Return points with two more columns: `axis`, the label of their axis, and `line`, the label
-    of their line.
+    """Return points with two more columns, `axis` and `line`: the labels of their axis and line.
 
     A line is a model; if an axis has several metrics, it is the metric for a single model, else
-    both.
+    both. `points`: with the columns `model` and `metric`.
     """
     words = points["metric"].map(_WORDS)
     axes = points["metric"].map(_AXES)
@@ -221,10 +241,10 @@ def _with_axes_and_lines(points: DataFrame) -> DataFrame:
 
 
 def _panels_in_a_row(n_axes: Sequence[int]) -> int | None:
-    """Return the number of panels in a row, which then has the panels of one data set; None if
-    there is one data set, or if data sets have one axis or different numbers of them.
+    """Return the number of panels in a row, so that a row has the panels of one data set.
 
-    `n_axes`: the number of axes of each data set.
+    `n_axes`: the number of axes of each data set. It is None, for no such number, if there is one
+    data set, or if data sets have one axis or different numbers of them.
     """
     sizes = set(n_axes)
     if len(n_axes) < 2 or len(sizes) > 1:
@@ -234,8 +254,9 @@ def _panels_in_a_row(n_axes: Sequence[int]) -> int | None:
 
 
 def _axis_label(points: DataFrame) -> str:
-    """Return the label of the axis of a panel: its metric, or the common word of several
-    metrics.
+    """Return the label of the y axis of a panel: its metric, or the common word of several.
+
+    `points`: those of the panel, with the columns `metric` and `axis`.
     """
     metrics = points["metric"].unique()
     if len(metrics) > 1:
@@ -244,7 +265,10 @@ def _axis_label(points: DataFrame) -> str:
 
 
 def _texts(entries: Iterable[Entry]) -> dict[str, str]:
-    """Return the values of a chunk as texts, by the column `value <model> <metric>`."""
+    """Return the values of a chunk as texts, by the name of the column, `value <model> <metric>`.
+
+    `entries`: those of one data set and number of rows; entries without a text are left out.
+    """
     return {
         f"value {entry.model} {entry.measure.metric}": entry.shown
         for entry in entries

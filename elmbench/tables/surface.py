@@ -56,8 +56,10 @@ class SurfaceTable(CurvesTable):
                 )
 
     def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
-        """Yield the points of a curve with `row` and `row_value`, the symbol and the value of the
-        second hyperparameter.
+        """Yield the points of one row of the surface, that of the column `model` of the table.
+
+        They have `metric`, `parameter`, `value` (of the first hyperparameter), `mean`, `std` and
+        `n`, and `row` and `row_value`, the symbol and the value of the second one.
         """
         rows = self.options.rows
         row = {
@@ -69,8 +71,10 @@ class SurfaceTable(CurvesTable):
         )
 
     def draw(self, points: DataFrame) -> Any:
-        """Draw a panel for each data set, as in Fig. 1 of the RKELM paper; all points have tiles of
-        the same size.
+        """Return a figure with a surface for each data set, as in Fig. 1 of the RKELM paper.
+
+        All points have tiles of the same size. `points`: see `points_of_entry`, with the column
+        `dataset`.
         """
         points = ProperNames(self.experiment).rename_datasets(points)
         title = headline(self.experiment)
@@ -92,8 +96,8 @@ class SurfaceTable(CurvesTable):
 def _draw_panel(figure: Any, axes: Any, surface: DataFrame, point: Any) -> None:
     """Draw a surface, with rows from the bottom up, contour lines and a star at the best point.
 
-    `surface`: the means, a row and a column for each value. `point`: any of its points, for the
-    names.
+    `surface`: the means, a row for each value of the second hyperparameter, a column for each value
+    of the first, ascending. `point`: any of its points, for the names.
     """
     import numpy as np
 
@@ -125,10 +129,10 @@ class TileCentres:
 
 
 def _add_contours(axes: Any, tiles: TileCentres, heights: Any, metric: str) -> None:
-    """Add labelled contour lines, white where the tiles are dark; none if the surface is flat or
-    has a single row or column.
+    """Add labelled contour lines, white where the tiles are dark.
 
-    `heights`: the values, of shape (rows, columns), masked where missing.
+    There are none if the surface is flat or has a single row or column. `heights`: the values, of
+    shape (rows, columns), masked where missing. `metric`: decides which end of the colours is dark.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -154,8 +158,9 @@ def _add_contours(axes: Any, tiles: TileCentres, heights: Any, metric: str) -> N
 
 
 def _mark_best(axes: Any, tiles: TileCentres, heights: Any, metric: str) -> None:
-    """Mark the best point with a star. `heights`: the values, of shape (rows, columns), masked
-    where missing.
+    """Mark the best point, the largest or for an error the smallest, with a star.
+
+    `heights`: the values, of shape (rows, columns), masked where missing.
     """
     import numpy as np
 
@@ -173,9 +178,10 @@ def _mark_best(axes: Any, tiles: TileCentres, heights: Any, metric: str) -> None
 
 
 def _label_values(axes: Any, x: Any, values: list[Any], *, has_ridges: bool) -> None:
-    """Label the ticks `x` with the values of the hyperparameter, or some of them if they are many,
-    as powers of two if they all are; then, with `has_ridges`, also with their inverses above the
-    panel.
+    """Label the ticks of the x axis with the values of the first hyperparameter.
+
+    `x`: the position of each value. Of many values, some are labelled. If all are powers of two,
+    they are labelled as such; then, with `has_ridges`, also with their inverses above the panel.
     """
     exponents = exponents_of(values)
     if exponents is None:
@@ -197,5 +203,5 @@ def _label_values(axes: Any, x: Any, values: list[Any], *, has_ridges: bool) -> 
 
 
 def _power_of_two(exponent: int) -> str:
-    """Return a power of two as a formula for matplotlib."""
+    """Return the power of two with this exponent as a formula for matplotlib, `$2^{-3}$`."""
     return f"$2^{{{exponent}}}$"

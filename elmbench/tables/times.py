@@ -26,8 +26,10 @@ class TimesTable(MetricsTable):
         )
 
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
-        """Yield the lines of metrics. If a fit has no time, the first value, such as the ending of
-        its cells, moves to the column `fit`.
+        """Yield a line for each model on each data set: {name of the column: text}.
+
+        If a fit has no time, the value of the first metric, such as the ending of its cells, moves
+        to the column `fit`; further values are then left out.
         """
         for line in super().lines(entries):
             if "fit" in line or "value" not in line:

@@ -27,8 +27,11 @@ class TrialsTable(MetricsTable):
     figure_legend = "Each point is the value of one trial."
 
     def points_of_entry(self, cells: DataFrame, dataset: str, model: str) -> Points:
-        """Return a point for each run: `metric`, `trial` (counted from 1) and `value`, the mean
-        over its folds, None if a cell did not end ok; no points if no run has a value.
+        """Return a point for each run of a model on a data set, a dict with three keys.
+
+        `metric`: the name of the metric. `trial`: the number of the run from 1. `value`: the mean
+        of the metric over the folds of the run; None if a cell did not end ok. There are no points
+        if no run has a value. `cells`: those of this model and data set.
         """
         metric = self.experiment.metric_of(dataset)
         trials: list[dict[str, Any]] = []
@@ -46,7 +49,11 @@ class TrialsTable(MetricsTable):
         return trials if has_values else []
 
     def draw(self, points: DataFrame) -> Any:
-        """Draw a metric by trial, a panel for each data set, as in Fig. 3 of the RKELM paper."""
+        """Return a figure of a metric by trial, a panel for each data set.
+
+        It is as in Fig. 3 of the RKELM paper. `points`: see `points_of_entry`, with the columns
+        `dataset` and `model`.
+        """
         from matplotlib.ticker import MaxNLocator
 
         points = ProperNames(self.experiment).rename_datasets(points)

@@ -52,8 +52,9 @@ class WeightPathsTable(MetricsTable):
     )
 
     def check(self) -> None:
-        """Raise ValueError if the number of kernel names for a data set differs from that of the
-        kernels of a model.
+        """Raise ValueError if the names of kernels for a data set are not as many as the kernels.
+
+        A column whose kernels are not listed, or that has a single one, is not checked.
         """
         super().check()
         for dataset, names in self.options.kernels.items():
@@ -74,21 +75,29 @@ class WeightPathsTable(MetricsTable):
         planner.add_fits(kind=KernelWeights)
 
     def values(self, extra: Iterable[str] = ()) -> list[Measure]:
-        """Return the metrics, and the numbers of kernels and iterations."""
+        """Return the measures that have a column in `cells.csv`.
+
+        They are the metrics, and the numbers of kernels and iterations. `extra`: models beside the
+        table's own columns, which make no difference.
+        """
         return [*super().values(extra), *map(Measure, COUNTED)]
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
-        """Return the measures of `MetricsTable`, and the numbers of kernels and iterations."""
+        """Return the metrics, the time and size of a fit, and the numbers of kernels and
+        iterations.
+        """
         return [*super().measures(dataset, model), *map(Measure, COUNTED)]
 
     def places(self, measure: Measure, published: PublishedValue | None) -> int | None:
-        """Return 1 for the mean numbers of kernels and iterations, else as for other tables."""
+        """Return the decimals to show: 1 for the mean numbers of kernels and iterations.
+
+        For others, one more than the paper prints or three, 0 for counts, None for three
+        significant figures.
+        """
         return 1 if measure.metric in COUNTED else super().places(measure, published)
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
-        """Return the columns of `MetricsTable`, with those of kernels and iterations before the
-        optimism.
-        """
+        """Return the columns of metrics, kernels, iterations, optimism, times and ratios."""
         columns = list(super().columns(datasets))
         i = [column.name for column in columns].index("optimism")
         return (
@@ -98,10 +107,12 @@ class WeightPathsTable(MetricsTable):
         )
 
     def points_of(self, cells: DataFrame, outputs: Iterable[Outputs]) -> DataFrame:
-        """Return a line for each iteration of the first fold of each model: `iteration` (0 is the
-        start), `objective` and the weights `weight 1`, `weight 2`, ...
+        """Return a line for each iteration of the first fold of the first run of each model.
 
-        Models with a single kernel, or without an iteration, are left out.
+        The columns are `dataset`, `model`, `run` and `fold` (both 1), `iteration` (0 is the start),
+        `objective` and the weights `weight 1`, `weight 2`, ... Only the first selection of a model
+        counts. Models with a single kernel, or without an iteration, are left out. `outputs`: the
+        stored results under the default readings.
         """
         import pandas as pd
 
@@ -134,8 +145,10 @@ class WeightPathsTable(MetricsTable):
         return pd.concat(drawn, ignore_index=True) if drawn else pd.DataFrame()
 
     def draw(self, points: DataFrame) -> Any:
-        """Draw a row for each data set: the objective of each model, the weights of the first model
-        by iteration, and the last weights of all models.
+        """Return a figure with a row of three panels for each data set.
+
+        They show the objective of each model, the weights of the first model by iteration, and the
+        last weights of all models. `points`: see `points_of`.
         """
         proper_names = ProperNames(self.experiment)
         styles = line_styles(map(str, points["model"].unique()))
@@ -164,8 +177,9 @@ class WeightPathsTable(MetricsTable):
         return figure
 
     def _kernels_of(self, paths: DataFrame) -> dict[str, str]:
-        """Return the name of each kernel of a data set, by its column such as `weight 1`. `paths`:
-        the points of the data set.
+        """Return the name of each kernel of a data set, by its column such as `weight 1`.
+
+        `paths`: the points of the data set; the first model in them gives the names.
         """
         columns = paths.filter(like="weight ").dropna(axis="columns").columns
         spelling = common_value(paths, "dataset")
@@ -178,8 +192,10 @@ class WeightPathsTable(MetricsTable):
         return dict(zip(columns, names, strict=True))
 
     def _kernel_names(self, dataset: str, model: str, count: int) -> Sequence[str]:
-        """Return the names of the kernels of a model: those of the options, else the function with
-        the parameters that tell kernels apart, else `kernel 1`, `kernel 2`, ... up to `count`.
+        """Return the names of the `count` kernels of a model on a data set, for the figure.
+
+        They are those of the options, else the function with the parameters that tell kernels
+        apart, else `kernel 1`, `kernel 2`, ...
         """
         names: Sequence[str] = self.options.kernels.get(dataset, ())
         if names:
@@ -198,7 +214,10 @@ class WeightPathsTable(MetricsTable):
 
 
 def _draw_objective(axes: Any, paths: DataFrame, styles: Mapping[str, Any]) -> None:
-    """Draw the objective of each model by iteration, as a share of its value at the start."""
+    """Draw the objective of each model by iteration, as a share of its value at the start.
+
+    `paths`: the points of a data set. `styles`: {model: arguments of `plot`}.
+    """
     for model, path in paths.groupby("model", sort=False):
         objective = path["objective"]
         share = objective / objective.iloc[0]
@@ -209,10 +228,10 @@ def _draw_objective(axes: Any, paths: DataFrame, styles: Mapping[str, Any]) -> N
 
 
 def _draw_path(axes: Any, kernels: Mapping[str, str], paths: DataFrame) -> None:
-    """Draw the weights of the first model by iteration; the `_MOST_NAMED` largest last weights have
-    colours and names.
+    """Draw the weights of the first model by iteration.
 
-    `kernels`: the name of each kernel by the column of its weight.
+    The `_MOST_NAMED` largest last weights have colours and names, the others are grey. `kernels`:
+    the name of each kernel by the column of its weight. `paths`: the points of a data set.
     """
     is_of_first = paths["model"] == paths["model"].iloc[0]
     path = paths[is_of_first]
@@ -245,8 +264,10 @@ def _scale_iterations(axes: Any) -> None:
 
 
 def _draw_last_weights(axes: Any, kernels: Mapping[str, str], paths: DataFrame) -> None:
-    """Draw the last weights as tiles: a row for each kernel, a column for each model. `kernels`:
-    the name of each kernel by the column of its weight.
+    """Draw the last weights as tiles: a row for each kernel, a column for each model.
+
+    `kernels`: the name of each kernel by the column of its weight. `paths`: the points of a data
+    set.
     """
     weights = list(kernels)
     by_model = paths.groupby("model", sort=False)
@@ -262,8 +283,10 @@ def _draw_last_weights(axes: Any, kernels: Mapping[str, str], paths: DataFrame) 
 def _kernel_text(
     kind: str, params: Mapping[str, Any], same_kind: Sequence[Mapping[str, Any]]
 ) -> str:
-    """Return a kernel in words, such as `rbf, gamma 0.5`: its kind, and the parameters that differ
-    from those of another kernel of the same kind.
+    """Return a kernel in words, such as `rbf, gamma 0.5`.
+
+    It is its `kind`, and the parameters that differ from those of another kernel of the same kind.
+    `same_kind`: the parameters of all kernels of this kind.
     """
     words = [kind]
     for name, value in params.items():
@@ -274,5 +297,5 @@ def _kernel_text(
 
 
 def _parameter_text(name: str, value: Any) -> str:
-    """Return a parameter of a kernel in words, such as `gamma 0.5`."""
+    """Return a parameter of a kernel in words, such as `gamma 0.5`; a float has three figures."""
     return f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"
