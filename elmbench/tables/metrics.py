@@ -96,12 +96,11 @@ class MetricsTable(TableKind):
         yield from missing_metrics(cells, self.experiment)
 
     def _metric_columns(self, datasets: Collection[str]) -> list[Column]:
-        """Return the columns `per_metric` of the first metrics of the data sets, then of the
-        second.
+        """Return the columns `per_metric` of the first metric of each data set, and of further
+        ones.
 
-        They go on to the last metrics. Their names end in 2, 3, ... from the second metric on. Data
-        sets with different metrics share the columns; the heading joins the names, such as `mcc /
-        nrmse`.
+        Their names end in 2, 3, ... from the second metric on. Data sets with different metrics
+        share the columns; the heading joins the names, such as `mcc / nrmse`.
         """
         protocol = self.spec.protocol
         metrics_by_data = [self._metrics_of(name) for name in datasets] or [[""]]

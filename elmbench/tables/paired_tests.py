@@ -50,7 +50,7 @@ class PairedTestsTable(TableKind):
                     )
 
     def models(self) -> list[str]:
-        """Return the names of the comparisons in `options.pairs`, which take the place of models."""
+        """Return the names of the comparisons in `options.pairs`, which stand for models."""
         return list(self.options.pairs)
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
