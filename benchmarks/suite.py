@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.measure import Record, Rounds, Run, make_record, rounds_for, time_call
+from elmbench.datasets.load import Identities
 from elmbench.evaluation.folds import fold_data
 from elmbench.execution.attempt import attempt, preload
 from elmbench.models.protocols import GridPath
@@ -48,7 +49,7 @@ def first_fold(table: str, rows: int | None, data_dir: str | None) -> Works:
     resolved = replace(
         resolved, settings=resolved.settings.model_copy(update={"rows": rows})
     )
-    tasks = make_plan(resolved, RunRequest(runs=1), data_dir).tasks
+    tasks = make_plan(resolved, RunRequest(runs=1), Identities(data_dir)).tasks
     return {
         key: task
         for key, task in tasks.items()

@@ -109,7 +109,7 @@ def without_data(monkeypatch: pytest.MonkeyPatch) -> None:
     from elmbench.datasets.load import Identity
 
     monkeypatch.setattr(
-        "elmbench.tasks.dataset_columns.identify",
+        "elmbench.datasets.load.identify",
         lambda *request: Identity("not loaded"),
     )
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path, PurePath
 from typing import Any
@@ -94,6 +95,12 @@ def load_from_spec(
     return load_from(find_source(spec, data_dir), SourceRequest(spec, run))
 
 
+@cache  # a look at the metadata of five packages takes a millisecond
+def _package_versions() -> list[str]:
+    """Return the installed versions of `_PACKAGES`."""
+    return [version(name) for name in _PACKAGES]
+
+
 @dataclass(frozen=True)
 class Identity:
     """The properties of a data set that results depend on or show, as in `Dataset`.
@@ -127,7 +134,7 @@ def identify(
     )
     content = {
         "loader": LOADER_VERSION,
-        "packages": [version(name) for name in _PACKAGES],
+        "packages": _package_versions(),
         "spec": spec.model_dump(mode="json", exclude=unused),
         "other_data": other_data,
     }
@@ -151,6 +158,30 @@ def identify(
     with suppress(WriteError):  # a cache that cannot be written costs time only
         write_atomically(path, json.dumps(entries, indent=1))
     return Identity(data.checksum, data.remarks)
+
+
+class Identities:
+    """The identities of data sets for the tables of one plan; each is looked up once.
+
+    `data_dir`: the folder of the user's files; by default `ELMBENCH_DATA_DIR`.
+    """
+
+    def __init__(self, data_dir: Path | str | None = None) -> None:
+        self._data_dir = data_dir
+        #: By name, run and acceptance of other data, with the spec that was looked up: tables may
+        #: give generated data of one name different options.
+        self._known: dict[tuple[str, int, bool], tuple[DatasetSpec, Identity]] = {}
+
+    def of(self, spec: DatasetSpec, run: int, other_data: bool) -> Identity:
+        """Return the identity of a data set; see `identify`."""
+        key = (spec.name, run, other_data)
+        if key in self._known:
+            known_spec, identity = self._known[key]
+            if known_spec == spec:
+                return identity
+        identity = identify(spec, self._data_dir, run, other_data)
+        self._known[key] = (spec, identity)
+        return identity
 
 
 def load_from(source: Source, request: SourceRequest) -> Dataset:

@@ -5,10 +5,12 @@ merged with those of its owner; an `OPTIONAL` field is left out if it has its de
 field is always left out.
 """
 
+from collections.abc import Callable
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
+from operator import methodcaller
 from types import UnionType
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
 
@@ -28,11 +30,22 @@ def content_of(value: Any) -> Any:
     An object with a method `content` becomes the result of that method, another dataclass a mapping
     of its fields, and a tuple a list. Any other value is returned as it is.
     """
-    if hasattr(value, "content"):
-        return value.content()
-    if is_dataclass(value):
-        return content_of_fields(value)
-    return list(value) if isinstance(value, tuple) else value
+    return _conversion(type(value))(value)
+
+
+@cache  # a plan converts a million values
+def _conversion(cls: type) -> Callable[[Any], Any]:
+    """Return the function that converts a value of this class; see `content_of`."""
+    if hasattr(cls, "content"):
+        return methodcaller("content")
+    if is_dataclass(cls):
+        return content_of_fields
+    return list if issubclass(cls, tuple) else _unchanged
+
+
+def _unchanged(value: Any) -> Any:
+    """Return the value itself."""
+    return value
 
 
 def content_of_fields(value: Any) -> dict[str, Any]:
@@ -43,15 +56,42 @@ def content_of_fields(value: Any) -> dict[str, Any]:
     `OMITTED` always.
     """
     values: dict[str, Any] = {}
-    for field in fields(value):
-        tag = field.metadata.get("content")
-        part = getattr(value, field.name)
-        is_left_out = tag == "omitted" or (tag == "optional" and part == field.default)
-        if tag == "flat":
+    for field in _fields_in_content(type(value)):
+        part = getattr(value, field.attribute)
+        if field.is_flat:
             values |= content_of(part)
-        elif not is_left_out:
-            values[_name_in_content(field)] = content_of(part)
+        elif not (field.is_optional and part == field.default):
+            values[field.name] = content_of(part)
     return values
+
+
+class _FieldInContent(NamedTuple):
+    """A field of a dataclass that is not `OMITTED`.
+
+    `attribute`: its own name. `name`: its name in the content.
+    """
+
+    attribute: str
+    name: str
+    is_flat: bool
+    is_optional: bool
+    default: Any
+
+
+@cache  # the metadata of a class are read once, not for each task of a plan
+def _fields_in_content(cls: type) -> tuple[_FieldInContent, ...]:
+    """Return the fields of a dataclass that its content may have, in order."""
+    return tuple(
+        _FieldInContent(
+            attribute=field.name,
+            name=_name_in_content(field),
+            is_flat=field.metadata.get("content") == "flat",
+            is_optional=field.metadata.get("content") == "optional",
+            default=field.default,
+        )
+        for field in fields(cls)
+        if field.metadata.get("content") != "omitted"
+    )
 
 
 def _name_in_content(field: Field[Any]) -> str:

@@ -10,7 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmbench.errors import ElmbenchError
-from elmbench.evaluation.content import OMITTED, OPTIONAL, content_name
+from elmbench.evaluation.content import (
+    OMITTED,
+    OPTIONAL,
+    content_name,
+    content_of_fields,
+)
 from elmbench.evaluation.splits import (
     ALL_ROWS,
     Indices,
@@ -104,6 +109,15 @@ class OuterFold:
     fold: int
     format: int = RESULT_FORMAT
     train_rows: int | None = field(default=None, metadata=OPTIONAL)
+
+    def content(self) -> dict[str, Any]:
+        """Return the JSON content of the fold, which is part of the keys of its tasks."""
+        return self._content
+
+    @cached_property
+    def _content(self) -> dict[str, Any]:
+        """The content of the fold; all models of a table share it."""
+        return content_of_fields(self)
 
     @property
     def seed_key(self) -> tuple[str, int, int]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from elmbench.datasets.load import Identities
 from elmbench.errors import ElmbenchError, wording
 from elmbench.registry import find_model, registry
 from elmbench.specs.datasets import DatasetSpec
@@ -14,13 +15,15 @@ from elmbench.tasks.planner import DatasetPlanner
 
 
 def make_plan(
-    resolved: Resolved, request: RunRequest, data_dir: str | None = None
+    resolved: Resolved, request: RunRequest, identities: Identities | None = None
 ) -> Plan:
     """Return the plan of one experiment: its requested cells and their tasks.
 
-    `data_dir`: the folder of the user's data files. Raises ElmbenchError if the requested models
-    have no cells.
+    `identities`: those of the data sets, which the tables of a run share; by default, of the files
+    in `ELMBENCH_DATA_DIR`. Raises ElmbenchError if the requested models have no cells.
     """
+    if identities is None:
+        identities = Identities()
     table = kind_of_table(resolved)
     plan = Plan()
     columns = _columns(resolved, request)
@@ -31,7 +34,7 @@ def make_plan(
             request=request,
             dataset=dataset,
             columns=columns,
-            data_dir=data_dir,
+            identities=identities,
         )
         table.plan(planner)
     if request.models and not plan.cells:

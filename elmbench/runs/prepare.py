@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NoReturn, get_args
 
+from elmbench.datasets.load import Identities
 from elmbench.errors import DataUnavailableError, ElmbenchError, unknown_name, wording
 from elmbench.execution.engine import Estimates, find_pending
 from elmbench.execution.executors import Settings
@@ -411,8 +412,9 @@ def prepare_tables(
     options: RunOptions, requests: list[tuple[Resolved, RunRequest]], results_dir: Path
 ) -> PreparedRun:
     """Plan a run of resolved tables, each with its request; `options` has the settings of all."""
+    identities = Identities(options.settings.data_dir)
     tables = [
-        (resolved, make_plan(resolved, request, options.settings.data_dir))
+        (resolved, make_plan(resolved, request, identities))
         for resolved, request in requests
     ]
     return PreparedRun(options, results_dir, Store(results_dir), tables)

@@ -29,11 +29,15 @@ RATE = 3e10
 OVERHEAD = 5e-4
 
 
+#: Of the canonical JSON of keys.
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
 def key_of(content: Any) -> str:
     """Return the key of some content: 32 hexadecimal digits of the SHA-256 of its canonical
     JSON.
     """
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    text = _ENCODER.encode(content)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 

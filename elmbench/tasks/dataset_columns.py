@@ -1,9 +1,10 @@
 """The columns of a table on one data set: models, hyperparameters, grids and folds."""
 
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
-from elmbench.datasets.load import identify
+from elmbench.datasets.load import Identities
 from elmbench.datasets.openml_tasks import check_task, task_number
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.evaluation.folds import DatasetRef, FoldProtocol, OuterFold
@@ -77,6 +78,9 @@ class DatasetColumns:
         self.remarks = ""
         #: The checksum of the data in each run.
         self._checksums: list[str] = []
+        #: The folds and references to models that the tasks of this data set share.
+        self._outer_folds: dict[tuple[int, int], OuterFold] = {}
+        self._model_refs: dict[str, ModelRef] = {}
 
     def _published_parameters(self) -> dict[str, dict[str, Any]]:
         """Return the paper's hyperparameters for this data set, by column and name. If it is a
@@ -132,14 +136,14 @@ class DatasetColumns:
             next_step=f"correct {self.resolved.file.path}",
         )
 
-    def identify_data(self, data_dir: str | None) -> None:
-        """Look up the data in a folder: set their checksums and `remarks`, or `missing` if they are
-        not there. Nothing is raised in the latter case.
+    def identify_data(self, identities: Identities) -> None:
+        """Look up the data: set their checksums and `remarks`, or `missing` if they are not there.
+        Nothing is raised in the latter case.
         """
         redrawn = range(self.runs if self.dataset.redraw == "run" else 1)
         try:
-            identities = [
-                identify(self.dataset, data_dir, run, self.request.other_data)
+            of_runs = [
+                identities.of(self.dataset, run, self.request.other_data)
                 for run in redrawn
             ]
             rare_classes = rare_class_remark(self.dataset, self.split)
@@ -147,9 +151,9 @@ class DatasetColumns:
             parts = [error.found, error.next_step]
             self.missing = "; ".join(filter(None, parts))
             return
-        checksums = [identity.checksum for identity in identities]
+        checksums = [identity.checksum for identity in of_runs]
         self._checksums = checksums * (self.runs // len(redrawn))
-        remarks = [*identities[0].remarks, rare_classes]
+        remarks = [*of_runs[0].remarks, rare_classes]
         self.remarks = "; ".join(filter(None, remarks))
 
     def printed_params(self, column: str) -> dict[str, Any]:
@@ -243,29 +247,42 @@ class DatasetColumns:
         """Return one outer fold of a run; `train_rows` limits the rows that a model
         learns of it.
         """
+        whole = self._outer_folds.get((run, fold))
+        if whole is None:
+            whole = OuterFold(
+                task=self.dataset.task,
+                dataset=self.dataset_ref(run),
+                protocol=self._fold_protocol,
+                run=run,
+                fold=fold,
+            )
+            self._outer_folds[run, fold] = whole
+        if train_rows is None or train_rows >= whole.n_train:
+            return whole
+        return replace(whole, train_rows=train_rows)
+
+    @cached_property
+    def _fold_protocol(self) -> FoldProtocol:
+        """The split, order and scaling of the rows in every outer fold."""
         name = self.dataset.name
         has_raw_targets = name in self.protocol.raw_targets
-        fold_protocol = FoldProtocol(
+        return FoldProtocol(
             scale=self.protocol.scale_of(name),
             outer=self.split,
             order=self.protocol.order,
             targets=None if has_raw_targets else self.protocol.targets,
         )
-        whole = OuterFold(
-            task=self.dataset.task,
-            dataset=self.dataset_ref(run),
-            protocol=fold_protocol,
-            run=run,
-            fold=fold,
-        )
-        if train_rows is None or train_rows >= whole.n_train:
-            return whole
-        return replace(whole, train_rows=train_rows)
 
     def model_ref(self, column: str) -> ModelRef:
         """Return the reference to a column's model, with the random stream of the first column that
         it inherits from. Raises ElmbenchError if the column names a parameter that the model lacks.
         """
+        if column not in self._model_refs:
+            self._model_refs[column] = self._make_model_ref(column)
+        return self._model_refs[column]
+
+    def _make_model_ref(self, column: str) -> ModelRef:
+        """Return a new reference to a column's model; see `model_ref`."""
         model = self.models[column]
         first, *_ = self.with_ancestors(column)
         entry = find_model(model.model)

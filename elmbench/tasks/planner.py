@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
 
+from elmbench.datasets.load import Identities
 from elmbench.errors import ElmbenchError, amount, option
 from elmbench.evaluation.content import content_of
 from elmbench.evaluation.folds import OuterFold, fold_of_all_rows
@@ -62,12 +63,12 @@ class DatasetPlanner(DatasetColumns):
         request: RunRequest,
         dataset: DatasetSpec,
         columns: dict[str, ModelColumn],
-        data_dir: str | None = None,
+        identities: Identities,
     ) -> None:
         super().__init__(resolved, request, dataset, columns)
         self.plan = plan
         self._refuse_many_cells()
-        self.identify_data(data_dir)
+        self.identify_data(identities)
 
     def _refuse_many_cells(self) -> None:
         """Raise ElmbenchError if the plan would have more cells than a table may."""
@@ -213,6 +214,8 @@ class DatasetPlanner(DatasetColumns):
             choice = self._add_search_of_all_rows(column)
         family = self._family(column, select, printed, choice)
         metrics = self.protocol.metrics_for(self.dataset.task, self.dataset.name)
+        params = merge_parameters(printed=printed, fixed=model.params)
+        calibration = self.calibration(column)
         for run, fold in product(range(self.runs), range(self.folds)):
             if select == "nested":
                 choice = self.add_searches(column, run, fold)
@@ -222,11 +225,11 @@ class DatasetPlanner(DatasetColumns):
             fit = kind(
                 outer_fold=self.outer_fold(run, fold, model.train_rows),
                 model=self.model_ref(column),
-                params=merge_parameters(printed=printed, fixed=model.params),
+                params=params,
                 carry_over=model.carry_over,
                 chosen=choice,
                 train_accuracy=TRAIN_ACCURACY in metrics,
-                calibrate=self.calibration(column),
+                calibrate=calibration,
             )
             self._add_cell(
                 column, run, fold, select, key=self.plan.add(fit), family=family

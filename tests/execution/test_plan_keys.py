@@ -10,10 +10,10 @@ from made_runs import MakePlan
 from made_work import units
 from toy_plans import families, keys
 
+from elmbench.datasets import load
 from elmbench.datasets.load import Identity
 from elmbench.models import ELMClassifier
 from elmbench.specs.experiments import PROFILES
-from elmbench.tasks import dataset_columns
 from elmbench.tasks.base import key_of
 from elmbench.tasks.plan import Plan
 
@@ -180,7 +180,7 @@ def test_another_version_of_a_model_and_other_data_are_other_results(
         # The latter rests on the former's search.
         assert_changed(before, plan_toy(experiment), {"ELM", "OS-ELM"})
     monkeypatch.setattr(
-        dataset_columns, "identify", lambda *args, **more: Identity("another checksum")
+        load, "identify", lambda *args, **more: Identity("another checksum")
     )
     after = plan_toy(experiment)
     assert not set(units(before)) & set(units(after))
@@ -196,7 +196,7 @@ def test_data_that_are_redrawn_have_a_key_a_run(
         ) -> Identity:
             return Identity(f"{version} run {run}")
 
-        monkeypatch.setattr(dataset_columns, "identify", identify)
+        monkeypatch.setattr(load, "identify", identify)
         return plan_table("table6", datasets=("mackey-glass",), models=("ELM",), runs=2)
 
     first, second = plan("1"), plan("2")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from made_work import units
 
+from elmbench.datasets.load import Identities
 from elmbench.errors import ElmbenchError
 from elmbench.runs.planning import make_plan
 from elmbench.specs.catalogue import find_experiment, load_catalogue
@@ -181,7 +182,14 @@ def test_a_parameter_that_the_model_lacks(plan: Callable[..., Plan]) -> None:
 def column_planner(table: str, dataset: str) -> DatasetPlanner:
     resolved = resolve(find_experiment(f"rkelm/{table}"), "paper")
     spec = load_dataset_specs().find(dataset)
-    return DatasetPlanner(Plan(), resolved, RunRequest(), spec, resolved.spec.models)
+    return DatasetPlanner(
+        plan=Plan(),
+        resolved=resolved,
+        request=RunRequest(),
+        dataset=spec,
+        columns=resolved.spec.models,
+        identities=Identities(),
+    )
 
 
 def shipped(table: str, column: str, dataset: str) -> dict[str, Any]:
