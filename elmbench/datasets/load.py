@@ -5,7 +5,6 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path, PurePath
 from typing import Any
@@ -95,12 +94,6 @@ def load_from_spec(
     return load_from(find_source(spec, data_dir), SourceRequest(spec, run))
 
 
-@cache  # a look at the metadata of five packages takes a millisecond
-def _package_versions() -> list[str]:
-    """Return the installed versions of `_PACKAGES`."""
-    return [version(name) for name in _PACKAGES]
-
-
 @dataclass(frozen=True)
 class Identity:
     """The properties of a data set that results depend on or show, as in `Dataset`.
@@ -134,7 +127,7 @@ def identify(
     )
     content = {
         "loader": LOADER_VERSION,
-        "packages": _package_versions(),
+        "packages": [version(name) for name in _PACKAGES],
         "spec": spec.model_dump(mode="json", exclude=unused),
         "other_data": other_data,
     }

@@ -105,13 +105,19 @@ def read_text_table(
     codes = [] if is_public else _columns_of_codes(head)
     objects = [*(words or ()), target, *codes]
     read = partial(_read_columns, content, separator, head.names, head.has_header)
-    frame = read(dtype=dict.fromkeys(objects, object))
+    if is_public:
+        # Twice: pandas takes a multiple of the time for wide rows if single columns have a type.
+        frame = read()
+        frame[target] = read(dtype=object, usecols=[target])[target]
+    else:
+        frame = read(dtype=dict.fromkeys(objects, object))
     if not is_public and not has_plain_numbers:
         for name, column in _texts_with_thousands(frame, head, read).items():
             frame[name] = column
             words = (*(words or ()), name)
     superfluous = _superfluous_columns(frame, head, notes)
-    frame = frame.drop(columns=superfluous)
+    if superfluous:
+        frame = frame.drop(columns=superfluous)
     table = Table.of_frame(frame, target, str(path), words)
     return replace(
         table,
