@@ -108,7 +108,7 @@ class Table:
         X, nominal = _numbers_and_words(features, words)
         return cls(
             X=X,
-            names=tuple(features),
+            names=tuple(map(str, features)),
             target=_values(frame[target]) if has_target else np.full(len(frame), None),
             origin=origin,
             nominal=nominal,

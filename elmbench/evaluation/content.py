@@ -30,7 +30,7 @@ def content_of(value: Any) -> Any:
     An object with a method `content` becomes the result of that method, another dataclass a mapping
     of its fields, and a tuple a list. Any other value is returned as it is.
     """
-    return _conversion(type(value))(value)
+    return _conversion(value.__class__)(value)
 
 
 @cache  # a plan converts a million values
@@ -56,7 +56,7 @@ def content_of_fields(value: Any) -> dict[str, Any]:
     `OMITTED` always.
     """
     values: dict[str, Any] = {}
-    for field in _fields_in_content(type(value)):
+    for field in _fields_in_content(value.__class__):
         part = getattr(value, field.attribute)
         if field.is_flat:
             values |= content_of(part)

@@ -130,9 +130,11 @@ class OuterFold:
         outer = self.protocol.outer
         return outer.kind == LEAVE_ONE_OUT and outer.folds == 1
 
-    @property
+    @cached_property
     def n_train(self) -> int:
-        """The number of training rows to learn, according to the spec."""
+        """The number of training rows to learn, according to the spec; all models of a table share
+        it.
+        """
         n_part = self._n_training_part
         return n_part if self.train_rows is None else min(n_part, self.train_rows)
 

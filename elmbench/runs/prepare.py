@@ -158,11 +158,12 @@ class PreparedRun:
             search_limits = parse_limits(resolved.spec.search_limit).complete(
                 fit_limits
             )
+            of_fits = settings.limits.complete(fit_limits).complete(share)
+            of_searches = settings.limits.complete(search_limits).complete(share)
             for key, task in plan.tasks.items():
-                of_table = fit_limits if isinstance(task, Fit) else search_limits
-                limit = settings.limits.complete(of_table).complete(share)
+                limit = of_fits if isinstance(task, Fit) else of_searches
                 # A task that two tables share has the more generous limit.
-                limits[key] = limit.wider(limits.get(key, limit))
+                limits[key] = limit.wider(limits[key]) if key in limits else limit
         return limits
 
     def _note_stored_durations(self) -> None:

@@ -3,13 +3,13 @@ need.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 from elmbench.datasets.load import Identities
 from elmbench.errors import ElmbenchError, amount, option
-from elmbench.evaluation.content import content_of
+from elmbench.evaluation.content import content_of, content_of_fields
 from elmbench.evaluation.folds import OuterFold, fold_of_all_rows
 from elmbench.specs.datasets import DatasetSpec
 from elmbench.specs.measures import TRAIN_ACCURACY
@@ -262,7 +262,7 @@ class DatasetPlanner(DatasetColumns):
             choice=choice,
             calibration=content_of(self.calibration(column)),
         )
-        return key_of(asdict(family))
+        return key_of(content_of_fields(family))
 
     def _column_content(self, column: str) -> dict[str, Any]:
         """Return the settings of a column, apart from data and folds, that determine its

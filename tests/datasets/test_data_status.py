@@ -17,9 +17,16 @@ from elmbench.datasets import load as module
 from elmbench.datasets.dataset import array_checksum
 from elmbench.datasets.fetch import import_file
 from elmbench.datasets.find import dataset_statuses
-from elmbench.datasets.load import identify, load_compared, load_dataset, load_from_spec
+from elmbench.datasets.load import (
+    Identities,
+    Identity,
+    identify,
+    load_compared,
+    load_dataset,
+    load_from_spec,
+)
 from elmbench.errors import DataUnavailableError, ElmbenchError
-from elmbench.specs.datasets import load_dataset_specs
+from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
 
 WDBC = load_dataset_specs()["wdbc"]
 
@@ -234,6 +241,29 @@ def test_redrawn_data_are_not_drawn(name: str, loaded: list[str]) -> None:
     spec = load_dataset_specs().find(name)
     assert identify(spec) == identify(spec) != identify(spec, run=1)
     assert loaded == []
+
+
+def test_a_plan_looks_up_each_data_set_once(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lookups: list[DatasetSpec] = []
+
+    def note_lookup(spec: DatasetSpec, *request: object) -> Identity:
+        lookups.append(spec)
+        return Identity(f"checksum {len(lookups)}")
+
+    monkeypatch.setattr(module, "identify", note_lookup)
+    identities = Identities(file.parent)
+    first = identities.of(WDBC, run=0, other_data=False)
+    assert identities.of(WDBC, run=0, other_data=False) == first
+    other_spec = WDBC.model_copy(update={"positive": ("B",)})
+    others = [
+        identities.of(WDBC, run=1, other_data=False),
+        identities.of(WDBC, run=0, other_data=True),
+        identities.of(other_spec, run=0, other_data=False),
+    ]
+    assert lookups == [WDBC, WDBC, WDBC, other_spec]
+    assert len({first, *others}) == len(lookups)
 
 
 def test_data_that_are_not_here() -> None:

@@ -105,8 +105,8 @@ def read_text_table(
     codes = [] if is_public else _columns_of_codes(head)
     objects = [*(words or ()), target, *codes]
     read = partial(_read_columns, content, separator, head.names, head.has_header)
-    if is_public:
-        # Twice: pandas takes a multiple of the time for wide rows if single columns have a type.
+    if is_public and target in head.names:
+        # Apart: pandas takes a multiple of the time for wide rows if single columns have a type.
         frame = read()
         frame[target] = read(dtype=object, usecols=[target])[target]
     else:
