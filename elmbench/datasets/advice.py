@@ -50,9 +50,10 @@ def warnings_of(
 ) -> Iterator[str]:
     """Yield warnings about the rows of a user's table, each with the option that helps.
 
-    `grouped`: the user has named groups, so none are advised. `dates`: columns of dates and text,
-    which are not checked against the target. `is_guessed`: neither the target nor the task was
-    given.
+    `task`: "classification" or "regression". `grouped`: True if the user has named groups, so that
+    none are advised. `dates`: names of the columns of dates and text, which are not checked against
+    the target. `is_guessed`: True if neither the target nor the task was given. Features of sparse
+    rows are not checked.
     """
     if is_guessed:
         yield from _about_guessed_coordinate(table)
@@ -69,7 +70,10 @@ def warnings_of(
 
 
 def _about_guessed_coordinate(table: Table) -> Iterator[str]:
-    """Yield a warning if the target is named y, but may be one of the coordinates x, y and z."""
+    """Yield a warning if the target is named y, and there are columns x and z.
+
+    It may then be one of three coordinates.
+    """
     if table.target_name == "y" and {"x", "z"} <= {*table.names}:
         yield (
             "the column 'y' is the target by its name, though it may be a coordinate like 'x' and "
@@ -78,8 +82,9 @@ def _about_guessed_coordinate(table: Table) -> Iterator[str]:
 
 
 def _about_guessed_target(table: Table) -> Iterator[str]:
-    """Yield a warning if the target of a regression was guessed to be the last column. There is
-    none if its name is a usual one of targets, such as `label`.
+    """Yield a warning if the target of a regression was guessed to be the last column.
+
+    There is none if the column has no name, or a usual one of targets, such as `label`.
     """
     name = table.target_name
     if name and name not in TARGETS:
@@ -89,8 +94,10 @@ def _about_guessed_target(table: Table) -> Iterator[str]:
 
 
 def _about_target_of_numbers(table: Table) -> Iterator[str]:
-    """Yield a warning if a target of whole numbers looks like codes or identifiers. It does if it
-    numbers the rows, is named like a code, or fills most of a decade.
+    """Yield a warning if a target of whole numbers looks like codes or identifiers.
+
+    It does if it numbers the rows, is named like a code, or fills most of a decade such as 100 to
+    999.
     """
     numbers = to_numbers(table.target)
     if numbers is None or not _is_whole(numbers):
@@ -115,8 +122,10 @@ def _about_target_of_numbers(table: Table) -> Iterator[str]:
 
 
 def _fills_a_decade(numbers: NDArray[np.float64]) -> bool:
-    """Return True for whole numbers of equally many digits, three or more, that spread over most of
-    these numbers, such as 100 to 999. Quantities hardly ever do.
+    """Return True for whole numbers of equally many digits, three or more, that fill their range.
+
+    They spread over more than 85 % of it, such as 100 to 999. Quantities hardly ever do. `numbers`:
+    at least one, none missing.
     """
     smallest = numbers.min()
     largest = numbers.max()
@@ -146,8 +155,9 @@ def _about_many_classes(table: Table) -> Iterator[str]:
 
 
 def _about_labels(table: Table) -> Iterator[str]:
-    """Yield a warning about labels of held-out rows that no training row has, and one about labels
-    that differ in case alone.
+    """Yield warnings about labels of held-out rows that no training row has, and about spellings.
+
+    The second warns of labels that differ in case alone. Each of the two is yielded at most once.
     """
     words = table.labels
     labels = sorted(set(words) - {None})
@@ -166,8 +176,10 @@ def _about_labels(table: Table) -> Iterator[str]:
 
 
 def _about_units(table: Table, dates: Collection[str]) -> Iterator[str]:
-    """Yield a warning for each column of words, the target included, that holds numbers with a
-    unit. Columns of dates, of text or that the user declares as words are not examined.
+    """Yield a warning for each column of words, or target, that holds numbers with a unit.
+
+    Columns that the user declares as words are not examined, nor are those in `dates` (dates and
+    text).
     """
     known_words = {*table.words, *dates}
     target = (table.target_name, table.target)
@@ -190,9 +202,9 @@ class _Features:
     Attributes
     ----------
     values : dict of arrays
-        The values of each column.
+        {name: values of the column, of shape (n,)}.
     nominal : collection of str
-        The columns of words.
+        The names of the columns of words.
     """
 
     def __init__(self, table: Table) -> None:
@@ -202,7 +214,7 @@ class _Features:
 
     @cached_property
     def whole(self) -> set[str]:
-        """The columns of whole numbers."""
+        """The names of the columns of whole numbers."""
         return {name for name, column in self.values.items() if _is_whole(column)}
 
     def may_repeat(self, name: str) -> bool:
@@ -210,7 +222,10 @@ class _Features:
         return name in self.nominal or name in self.whole
 
     def codes(self, name: str) -> NDArray[np.int64]:
-        """Return a number for each row that is the same for equal values of a column."""
+        """Return a number for each row, of shape (n,), the same for equal values of a column.
+
+        `name`: of the column. Numbers count from 0; missing values are equal. The result is cached.
+        """
         # Once a column, and not for the columns that need none: each takes as long as its reading.
         if name not in self._codes:
             self._codes[name] = _codes(self.values[name])
@@ -220,10 +235,12 @@ class _Features:
 def _about_columns(
     table: Table, task: str, grouped: bool, dates: Collection[str]
 ) -> Iterator[str]:
-    """Yield warnings about columns of dense features that are constant, copies, identifiers or
-    codes, give the target away or look like groups; and about repeated rows.
+    """Yield warnings about columns of dense features, and about repeated rows.
 
-    `grouped`, `dates`: see `warnings_of`.
+    Columns may be constant, copies, identifiers or codes, give the target away or look like groups.
+    `task`: "classification" or "regression". `grouped`: True if the user has named groups, so that
+    none are advised. `dates`: names of the columns of dates and text, which are not checked against
+    the target.
     """
     features = _Features(table)
     numbers = to_numbers(table.target) if task == "regression" else None
@@ -258,7 +275,7 @@ def _about_columns(
 
 
 def _identifiers(features: _Features, n_rows: int) -> list[str]:
-    """Return the columns of whole numbers that differ in each row."""
+    """Return the names of the columns of whole numbers that differ in each of the `n_rows` rows."""
     return [
         name
         for name in features.values
@@ -274,8 +291,9 @@ def _advice_on_code(name: str) -> str:
 
 
 def _about_equal_rows(features: _Features, target: NDArray[np.int64]) -> Iterator[str]:
-    """Yield a warning if some rows repeat others in all features and in the target. `target`: a
-    number for each row that is the same for equal targets.
+    """Yield a warning if some rows repeat others in all features and in the target.
+
+    `target`: a number for each row that is the same for equal targets.
     """
     # Columns of fractions first: few of them already distinguish most rows.
     names = sorted(features.values, key=features.may_repeat)
@@ -287,12 +305,15 @@ def _about_equal_rows(features: _Features, target: NDArray[np.int64]) -> Iterato
 
 
 def _is_code_name(name: str) -> bool:
-    """Return True for the name of a column of codes, such as zip, but not of identifiers."""
+    """Return True for the name of a column of codes, such as zip.
+
+    False for identifiers, such as id, and for all other names.
+    """
     return bool(CODE_NAME.search(name) and not ID_NAME.search(name))
 
 
 def _is_constant(values: NDArray[Any]) -> bool:
-    """Return True if all values are equal, or all are missing."""
+    """Return True if all values of a column are equal, or all are missing."""
     head = values[:_HEAD]
     if len(head) < len(values) and not _is_constant(head):
         return False
@@ -305,10 +326,10 @@ def _is_constant(values: NDArray[Any]) -> bool:
 
 
 def _distinguish_rows(columns: Sequence[NDArray[np.float64]]) -> bool:
-    """Return True if a weighted sum of these columns differs in each row, so no row repeats
-    another. False proves nothing; no columns give False.
+    """Return True if a weighted sum of these columns differs in each row, so that no row repeats.
 
-    Equal rows have equal sums, as these are computed value by value.
+    False proves nothing; no columns give False. Equal rows have equal sums, as these are computed
+    value by value. `columns`: each of shape (n,).
     """
     import pandas as pd
 
@@ -326,8 +347,10 @@ def _distinguish_rows(columns: Sequence[NDArray[np.float64]]) -> bool:
 def _about_repeated_rows(
     columns: Iterable[NDArray[np.int64]], n_rows: int
 ) -> Iterator[str]:
-    """Yield a warning if some rows repeat others. `columns`: for each column, a number for each row
-    that is the same for equal values.
+    """Yield a warning if some rows repeat others.
+
+    `columns`: for each column, a number from 0 for each row that is the same for equal values and
+    below `n_rows`.
     """
     n_repeated = _n_repeated(columns, n_rows)
     if n_repeated:
@@ -337,8 +360,9 @@ def _about_repeated_rows(
 
 
 def _copies(columns: Mapping[str, NDArray[Any]], constant: set[str]) -> dict[str, str]:
-    """Return a mapping from each column that repeats an earlier one to the first such column.
-    Constant columns are left out.
+    """Return {column that repeats an earlier one: the first such column}.
+
+    `columns`: {name: values}. `constant`: names of constant columns, which are left out.
     """
     by_head: dict[Hashable, list[str]] = {}
     for name, values in columns.items():
@@ -358,14 +382,18 @@ def _copies(columns: Mapping[str, NDArray[Any]], constant: set[str]) -> dict[str
 def _first_of_equal(
     names: Iterable[str], columns: Mapping[str, NDArray[Any]]
 ) -> dict[str, str]:
-    """Return, for each of some columns, the first one with the same values, which may be itself."""
+    """Return {name: the first of `names` whose column has the same values}, which may be itself.
+
+    `columns`: {name: values}.
+    """
     first: dict[Hashable, str] = {}
     return {name: first.setdefault(_content(columns[name]), name) for name in names}
 
 
 def _content(values: NDArray[Any]) -> Hashable:
-    """Return a hashable form of the values of a column, equal for equal columns; NaN equals itself
-    in columns of floats.
+    """Return a hashable form of the values of a column, equal for equal columns.
+
+    NaN equals itself in columns of floats.
     """
     return tuple(values) if values.dtype == object else values.tobytes()
 
@@ -417,7 +445,10 @@ def split_warnings(
 def _groups_in_several_parts(
     groups: NDArray[np.int64], parts: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the numbers of the groups that have rows in more than one part, in ascending order."""
+    """Return the numbers of the groups that have rows in more than one part, in ascending order.
+
+    `groups`, `parts`: the number of each row's group and part, of shape (n,).
+    """
     pairs = np.unique(np.column_stack([groups, parts]), axis=0)
     n_parts_of = np.bincount(pairs[:, 0])
     return np.flatnonzero(n_parts_of > 1)
@@ -426,8 +457,9 @@ def _groups_in_several_parts(
 def _last_times_of_others(
     times: NDArray[np.int64], parts: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return, for each row, the last time of the rows in all other parts; -1 if there are no
-    others.
+    """Return, for each row, the last time of the rows in all other parts, of shape (n,).
+
+    -1 if there are no other parts. `times`: at least 0. `parts`: the number of each row's part.
     """
     numbers, part_of = np.unique(parts, return_inverse=True)
     n_parts = len(numbers)
@@ -454,11 +486,12 @@ def _about_target(
     is_nominal: bool,
     grouped: bool,
 ) -> Iterator[str]:
-    """Yield a warning if a column gives the target away or looks like a group.
+    """Yield a warning if a column gives the target away or looks like a group, or both.
 
-    `codes`, `target`: a number for each row, the same for equal values of the column or the target;
-    `codes` is None for a column of fractions. `numbers`: the targets of a regression, else None.
-    `is_nominal`: the column holds words. `grouped`: the user has named groups, so none are advised.
+    `codes`, `target`: a number from 0 for each row, the same for equal values of the column or the
+    target; `codes` is None for a column of fractions. `numbers`: the targets of a regression, else
+    None. `is_nominal`: True if the column holds words. `grouped`: True if the user has named
+    groups, so that none are advised.
     """
     is_group = f"{name!r} looks like a group"
     groups = wording(f"--groups {quote(name)}", "give it as groups")
@@ -480,8 +513,10 @@ def _about_target(
 
 
 def _names_groups(name: str, codes: NDArray[np.int64]) -> bool:
-    """Return True if a column is named like an identifier, and has more than 20 values of two rows
-    or more on average.
+    """Return True if a column is named like an identifier, and its values repeat.
+
+    It must have more than 20 values of two rows or more on average. `codes`: a number from 0 for
+    each row, the same for equal values.
     """
     n_values = codes.max() + 1
     return bool(ID_NAME.search(name) and _MANY_CLASSES < n_values <= len(codes) / 2)
@@ -490,8 +525,10 @@ def _names_groups(name: str, codes: NDArray[np.int64]) -> bool:
 def _each_has_one_target(
     codes: NDArray[np.int64], target: NDArray[np.int64], *, is_nominal: bool
 ) -> bool:
-    """Return True if rows with equal values of a column have equal targets, which chance would
-    hardly do. False if more than half of the rows have distinct values, unless the column holds
+    """Return True if rows with equal values of a column have equal targets, hardly by chance.
+
+    `codes`, `target`: a number from 0 for each row, the same for equal values of the column or the
+    target. False if the column has more distinct values than half of the rows, unless it holds
     words.
     """
     n_rows = len(target)
@@ -511,9 +548,11 @@ def _determines(
     target: NDArray[np.int64],
     numbers: NDArray[np.float64] | None,
 ) -> bool:
-    """Return True if a column of numbers alone gives the target away: it is a linear function of
-    the `numbers` of a regression, or its thresholds separate all classes. False if a value is
-    missing.
+    """Return True if a column of numbers alone gives the target away.
+
+    It is a linear function of the targets of a regression, `numbers`, or its thresholds separate
+    all classes (`numbers` is None). `target`: the number of each row's class, from 0. False if a
+    value is missing or infinite.
     """
     if not np.isfinite(values).all():
         return False
@@ -526,10 +565,10 @@ def _determines(
 def _chance_of_one_target(
     sizes: NDArray[np.int64], shares: NDArray[np.float64]
 ) -> float:
-    """Return the logarithm of the probability that each value of a column has a single target by
-    chance.
+    """Return the logarithm of the probability that each value has a single target by chance.
 
-    `sizes`: the number of rows of each value. `shares`: the share of the rows of each target.
+    `sizes`: the number of rows of each value of a column. `shares`: the share of the rows of each
+    target.
     """
     distinct_sizes, counts = np.unique(sizes, return_counts=True)
     chances = np.power.outer(shares, distinct_sizes).sum(axis=0)
@@ -538,8 +577,9 @@ def _chance_of_one_target(
 
 
 def _separates(values: NDArray[np.float64], target: NDArray[np.int64]) -> bool:
-    """Return True if the classes occupy separate ranges of a column's values, which chance would
-    hardly do.
+    """Return True if the classes occupy separate ranges of a column's values, hardly by chance.
+
+    `values`: finite. `target`: the number of each row's class, from 0.
     """
     # Few rows settle most columns.
     head = values[:_HEAD]
@@ -558,7 +598,10 @@ def _separates(values: NDArray[np.float64], target: NDArray[np.int64]) -> bool:
 
 
 def _do_classes_overlap(values: NDArray[np.float64], target: NDArray[np.int64]) -> bool:
-    """Return True if the ranges (smallest to largest value) of two classes overlap or touch."""
+    """Return True if the ranges (smallest to largest value) of two classes overlap or touch.
+
+    `target`: the number of each row's class, from 0.
+    """
     n_classes = int(target.max()) + 1
     smallest = np.full(n_classes, np.inf)
     largest = np.full(n_classes, -np.inf)
@@ -573,8 +616,9 @@ def _do_classes_overlap(values: NDArray[np.float64], target: NDArray[np.int64]) 
 
 
 def _advise_to_drop(kind: str, names: Sequence[str]) -> Iterator[str]:
-    """Yield the advice to drop the named columns, if there are any. `kind` says why, such as
-    'constant', and ends a sentence that begins with their names.
+    """Yield the advice to drop the named columns; nothing if there are none.
+
+    `kind`: the reason, such as 'constant', which ends a sentence that begins with their names.
     """
     if not names:
         return
@@ -591,8 +635,10 @@ def _advise_to_drop(kind: str, names: Sequence[str]) -> Iterator[str]:
 
 
 def _codes(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Return a number for each row, of shape (n,), the same for equal values; missing values are
-    equal. Numbers count from 0 in the order of first appearance.
+    """Return a number for each row, of shape (n,), the same for equal values.
+
+    Numbers count from 0 in the order of first appearance; missing values are equal and get the last
+    number.
     """
     import pandas as pd
 
@@ -603,8 +649,10 @@ def _codes(values: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _n_repeated(columns: Iterable[NDArray[np.int64]], n_rows: int) -> int:
-    """Return the number of rows that repeat an earlier row in all columns. `columns`: the codes of
-    the values, as `_codes` returns them.
+    """Return the number of rows that repeat an earlier row in all columns.
+
+    `columns`: for each column, a number from 0 for each row that is the same for equal values and
+    below `n_rows`.
     """
     import pandas as pd
 
@@ -620,7 +668,10 @@ def _n_repeated(columns: Iterable[NDArray[np.int64]], n_rows: int) -> int:
 
 
 def _is_whole(values: NDArray[Any]) -> bool:
-    """Return True if all present numbers are whole and exact as floats; False for words."""
+    """Return True if all present values of a column are whole numbers, exact as floats.
+
+    False for words; True if all are NaN.
+    """
     if values.dtype == object:
         return False
     head = values[:_HEAD]

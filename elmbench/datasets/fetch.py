@@ -37,12 +37,12 @@ class Fetched:
 
 
 def fetch_dataset(name: str, *, progress: bool = False, force: bool = False) -> Fetched:
-    """Fetch a data set, by name or alias, into the cache from the first source that has it, and
-    check that it loads. `openml-task:ID` names the splits of an OpenML task.
+    """Fetch a data set into the cache from the first source that has it; check that it loads.
 
-    `progress`: show a bar on the terminal. `force`: fetch the data set even if it is in the cache.
-    Raises DataUnavailableError if no source can be reached, and ElmbenchError if the data differ
-    from the expected ones.
+    `name`: its name or alias, or `openml-task:ID` for the splits of an OpenML task. `progress`:
+    show a bar on the terminal. `force`: fetch it even if it is in the cache. Nothing is fetched for
+    a data set with a source that needs no download. Raises DataUnavailableError if no source can be
+    reached, and ElmbenchError if the data differ from the expected ones.
     """
     task = task_number(name)
     if task is not None:
@@ -83,8 +83,10 @@ def fetch_dataset(name: str, *, progress: bool = False, force: bool = False) -> 
 
 
 def _fetch_and_check(spec: DatasetSpec, source: NetworkSource, progress: bool) -> None:
-    """Download a data set into the cache and load it from there. If it is not the expected data
-    set, remove it from the cache and raise ElmbenchError.
+    """Download a data set into the cache and load it from there.
+
+    If it is not the expected data set, it is removed from the cache and ElmbenchError is raised.
+    `progress`: show a bar on the terminal.
     """
     fingerprint = spec.fingerprint
     compares_all = fingerprint is not None and fingerprint.part == "all"

@@ -24,11 +24,11 @@ _MOST_VALUES = 50_000_000
 def write_fingerprints(
     path: Path, specs: Iterable[DatasetSpec], data_dir: str | None
 ) -> dict[str, Fingerprint]:
-    """Write the fingerprints of the data sets that are at hand into the `datasets.yaml` at `path`,
-    in place of earlier ones; return them by name.
+    """Write the fingerprints of the data sets that are at hand into the `datasets.yaml` at `path`.
 
-    Raises ElmbenchError if the entries of the file are written in a way that cannot be changed line
-    by line.
+    They replace earlier ones. Returns {name: fingerprint}. `data_dir`: None for
+    `ELMBENCH_DATA_DIR`. Raises ElmbenchError if the entries of the file are written in a way that
+    cannot be changed line by line.
     """
     fingerprints = fingerprints_of(specs, data_dir)
     lines = path.read_text("utf-8").rstrip("\n") + "\n"
@@ -39,8 +39,9 @@ def write_fingerprints(
 
 
 def _check_text(text: str, fingerprints: Mapping[str, Fingerprint], path: Path) -> None:
-    """Raise ElmbenchError unless `text`, parsed as YAML, equals the content of the file at `path`
-    with these fingerprints.
+    """Raise ElmbenchError unless `text`, as YAML, is the file at `path` with these fingerprints.
+
+    `fingerprints`: {name of a data set in the file: fingerprint}.
     """
     expected = read_yaml(path)
     for name, fingerprint in fingerprints.items():
@@ -64,10 +65,10 @@ def _check_text(text: str, fingerprints: Mapping[str, Fingerprint], path: Path) 
 def fingerprints_of(
     specs: Iterable[DatasetSpec], data_dir: str | None = None
 ) -> dict[str, Fingerprint]:
-    """Return the fingerprint of each data set that is at hand, by name.
+    """Return {name: fingerprint} of each data set that is at hand.
 
     If only the official training part is here, it is the fingerprint of that part. Rows that each
-    fold encodes have no fingerprint.
+    fold encodes have no fingerprint. `data_dir`: None for `ELMBENCH_DATA_DIR`.
     """
     fingerprints = {}
     for spec in specs:
@@ -78,8 +79,10 @@ def fingerprints_of(
 
 
 def _fingerprint(spec: DatasetSpec, data_dir: str | None) -> Fingerprint | None:
-    """Return the fingerprint of a data set. None if it is not at hand, if each fold encodes it, or
-    if it is generated, sparse and too large.
+    """Return the fingerprint of a data set; None if it has none or is not at hand.
+
+    It has none if each fold encodes it, or if it is generated, sparse and too large. If only the
+    official training part is here, it is the fingerprint of that part.
     """
     n_values = spec.shape.instances * spec.shape.features
     if spec.generator and spec.sparse and n_values > _MOST_VALUES:
@@ -97,8 +100,9 @@ def _fingerprint(spec: DatasetSpec, data_dir: str | None) -> Fingerprint | None:
 
 
 def fingerprint_of(data: Dataset) -> Fingerprint:
-    """Return the fingerprint of the rows, rounded to seven decimals as in `datasets.yaml`. Its
-    `part` is the default.
+    """Return the fingerprint of prepared rows of numbers, rounded to seven decimals.
+
+    Its `part` is the default, `all`.
     """
     n_train = len(data.splits["train"]) if data.splits else None
     numbers = fingerprint_numbers(data.X, data.y, data.task, n_train)
@@ -110,7 +114,7 @@ def fingerprint_of(data: Dataset) -> Fingerprint:
 
 
 def as_line(fingerprint: Fingerprint) -> str:
-    """Return a fingerprint as the line of YAML that `datasets.yaml` has."""
+    """Return a fingerprint as the line of YAML that `datasets.yaml` has, with its line feed."""
     content = fingerprint.model_dump(exclude_defaults=True)
     shown = (f"{key}: {_yaml_value(value)}" for key, value in content.items())
     return f"  fingerprint: {{{', '.join(shown)}}}\n"
@@ -122,8 +126,10 @@ def _yaml_value(value: object) -> str:
 
 
 def with_fingerprints(text: str, fingerprints: Mapping[str, Fingerprint]) -> str:
-    """Return the text of a `datasets.yaml` with these fingerprints, by data set, in place of
-    earlier ones; the rest stays.
+    """Return the text of a `datasets.yaml` with these fingerprints in place of earlier ones.
+
+    `fingerprints`: {name of a data set: fingerprint}; names that the text lacks are ignored. The
+    rest of the text stays.
     """
     blocks = re.split(r"(?m)^(?=[\w-]+:)", text)
     for number, block in enumerate(blocks):

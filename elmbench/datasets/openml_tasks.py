@@ -39,16 +39,18 @@ class TaskFile(NamedTuple):
 
 
 def task_number(name: str) -> int | None:
-    """Return the number of the task that a name such as `openml-task:59` has; None for another
-    name.
-    """
+    """Return the number of the task that a name such as `openml-task:59` has, else None."""
     number = name.removeprefix(TASK_PREFIX)
     is_task = number != name and number.isascii() and number.isdigit()
     return int(number) if is_task else None
 
 
 def fetch_task(number: int, *, force: bool = False) -> bool:
-    """Fetch the splits of a task into the cache; return False if they are there and not `force`."""
+    """Fetch the splits of a task into the cache; return False if they are there and not `force`.
+
+    Raises ElmbenchError if OpenML has no such task, or it has no splits or several samples in a
+    fold; DataUnavailableError without a network.
+    """
     if not force and _cached_task(number) is not None:
         return False
     splits = download_task(number)
@@ -66,9 +68,7 @@ def fetch_task(number: int, *, force: bool = False) -> bool:
 
 
 def find_task(number: int) -> TaskFile:
-    """Return the file of the splits of a task; raise ElmbenchError if they have not been
-    fetched.
-    """
+    """Return the file of the splits of a task; raise ElmbenchError if they were not fetched."""
     kept = _cached_task(number)
     if kept is None:
         raise ElmbenchError(
@@ -80,8 +80,10 @@ def find_task(number: int) -> TaskFile:
 
 
 def check_task(number: int, dataset: DatasetSpec) -> None:
-    """Raise ElmbenchError unless the splits of a task are for a data set: it has as many rows and,
-    if it comes from OpenML, the same id.
+    """Raise ElmbenchError unless the splits of a task are for a data set.
+
+    The data set must have as many rows and, if it comes from OpenML, the same id. Also if the
+    splits were not fetched.
     """
     file = find_task(number)
     next_step = (
@@ -107,12 +109,12 @@ def check_task(number: int, dataset: DatasetSpec) -> None:
 def check_order_of_rows(
     path: Path, data: Dataset, test_parts: Iterable[NDArray[np.intp]]
 ) -> None:
-    """Raise ElmbenchError if the class counts of test parts show that the rows of a data set are
-    not in the order of an OpenML task: the folds of a stratified task have equal shares of each
-    class.
+    """Raise ElmbenchError if test parts show that rows are not in the order of an OpenML task.
 
-    `path`: the file of the splits; nothing is checked unless it is the file of a stratified task.
-    `test_parts`: the positions of the test rows of each fold of a run.
+    The folds of a stratified task have equal shares of each class; each count may differ by two
+    rows. `path`: the file of the splits; nothing is checked unless it is the file of a stratified
+    task, and `data` a classification. `test_parts`: the positions of the test rows of each fold of
+    a run.
     """
     match = _FILE.fullmatch(path.name)
     is_stratified = match is not None and match[4] is not None
@@ -140,7 +142,7 @@ def _folder() -> Path:
 
 
 def _cached_task(number: int) -> TaskFile | None:
-    """Return the file of a task in the cache; None if there is none."""
+    """Return the file of the splits of a task in the cache; None if there is none."""
     for path in sorted(_folder().glob(f"task-{number}-*.csv")):
         match = _FILE.fullmatch(path.name)
         if match is not None:
@@ -149,8 +151,10 @@ def _cached_task(number: int) -> TaskFile | None:
 
 
 def _text_of_splits(splits: TaskSplits, number: int) -> tuple[str, int]:
-    """Return the splits of a task as the text of a CSV file of given splits, and the number of
-    their rows. Raises ElmbenchError if a fold has several samples.
+    """Return the splits of a task as the text of a CSV file, and the number of their rows.
+
+    The columns are run, fold, row (numbers of rows separated by spaces) and part (train or test).
+    Raises ElmbenchError if a fold has several samples.
     """
     lines = ["run,fold,row,part"]
     rows: set[int] = set()

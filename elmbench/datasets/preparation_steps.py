@@ -31,8 +31,10 @@ _REPLACE = "correct or replace the file"
 
 
 def prepare_dataset(table: Table, steps: Iterable[specs.Step]) -> Table:
-    """Return the table after these steps, in their order. Their classes in
-    `elmbench.specs.datasets.sources` describe them.
+    """Return the table after these steps of preparation, in their order.
+
+    Their classes in `elmbench.specs.datasets.sources` describe them. Raises ElmbenchError if a step
+    names a column or category that does not exist, or is not for sparse rows.
     """
     for step in steps:
         match step:
@@ -70,8 +72,10 @@ def prepare_dataset(table: Table, steps: Iterable[specs.Step]) -> Table:
 
 
 def _one_hot(table: Table) -> Table:
-    """Return the table with an indicator column `NAME=CATEGORY` for each category of each column of
-    words, in place of that column. Indicators of a missing value are NaN. Columns of dates stay.
+    """Return the table with an indicator column `NAME=CATEGORY` for each category of each column.
+
+    The indicators replace the columns of words. Indicators of a missing value are NaN. Columns of
+    numbers and dates stay.
     """
     blocks: dict[str, NDArray[np.float64]] = {}
     taken = {*table.names}
@@ -99,8 +103,9 @@ def _one_hot(table: Table) -> Table:
 
 
 def category_order(word: str) -> tuple[bool, float, str]:
-    """Return a sort key of a category or label: numbers in ascending order, then words in
-    alphabetical order. The word "nan" counts as a word.
+    """Return a sort key of a category or label: numbers in ascending order, then words.
+
+    Words are in alphabetical order. The word "nan" counts as a word.
     """
     try:
         number = float(word)
@@ -112,7 +117,7 @@ def category_order(word: str) -> tuple[bool, float, str]:
 
 
 def _ordinal(step: specs.Ordinal, table: Table) -> Table:
-    """Replace the categories of a column by their places in `step.order`, from 1.
+    """Return the table with the places in `step.order`, from 1, for the categories of a column.
 
     A missing category becomes NaN. Raises ElmbenchError for a category that has no place.
     """
@@ -133,8 +138,9 @@ def _ordinal(step: specs.Ordinal, table: Table) -> Table:
 
 
 def _fill_missing(table: Table) -> Table:
-    """Replace missing numbers by the mean of their column, or by 0 if all are missing. Words stay
-    missing. Raises ElmbenchError for sparse rows.
+    """Return the table with missing numbers replaced by the mean of their column.
+
+    The mean is 0 if all are missing. Words stay missing. Raises ElmbenchError for sparse rows.
     """
     X: NDArray[np.float64] = _dense(table)
     is_present = ~np.isnan(X)
@@ -151,7 +157,11 @@ def _fill_missing(table: Table) -> Table:
 
 
 def _drop_constant_columns(table: Table) -> Table:
-    """Return the table without the columns whose values are all equal."""
+    """Return the table without the columns whose values are all equal.
+
+    A column of numbers with a missing value stays; one of words is dropped if all its words are
+    missing.
+    """
     is_constant = _is_constant(table.X)
     for name, words in table.nominal.items():
         is_constant[table.index[name]] = len(set(words)) == 1
@@ -159,7 +169,10 @@ def _drop_constant_columns(table: Table) -> Table:
 
 
 def _is_constant(X: Any) -> NDArray[np.bool_]:
-    """Return a mask of shape (d,): True for each column whose values are equal."""
+    """Return a mask of shape (d,): True for each column whose values are equal; NaN equals nothing.
+
+    `X`: dense or sparse rows.
+    """
     if not sp.issparse(X):
         return np.asarray((X[:1] == X).all(axis=0))
     ranges = X.max(axis=0) - X.min(axis=0)
@@ -167,7 +180,10 @@ def _is_constant(X: Any) -> NDArray[np.bool_]:
 
 
 def _resize_images(step: specs.ResizeImages, table: Table) -> Table:
-    """Replace images by smaller ones, whose pixels are means over areas."""
+    """Return the table with smaller images, whose pixels are means over areas, named x0, x1, ...
+
+    The features must be the pixels of an image, row by row; otherwise raises ElmbenchError.
+    """
     n_pixels = step.height * step.width
     if n_pixels != table.X.shape[1]:
         raise ElmbenchError(
@@ -190,9 +206,10 @@ def _resize_images(step: specs.ResizeImages, table: Table) -> Table:
 
 
 def _area_weights(n_old: int, n_new: int) -> NDArray[np.float64]:
-    """Return the weights of the old pixels in each new one, of shape (n_new, n_old), for one side
-    of an image. A weight is the share of the new pixel's length that the old one covers, so each
-    row has the sum 1.
+    """Return the weights of the old pixels in each new one, for one side of an image.
+
+    The shape is (n_new, n_old). A weight is the share of the new pixel's length that the old one
+    covers, so each row has the sum 1.
     """
     edges = np.arange(n_new + 1) * (n_old / n_new)
     old = np.arange(n_old)
@@ -201,7 +218,7 @@ def _area_weights(n_old: int, n_new: int) -> NDArray[np.float64]:
 
 
 def _existing_columns(table: Table, *names: str) -> tuple[str, ...]:
-    """Return names; raise ElmbenchError if one of them is not a column of the table."""
+    """Return `names` unchanged; raise ElmbenchError if one is not a column of the table."""
     for name in names:
         if name not in table.index:
             problem = f"{table.origin} has no column {name!r}, which is to be prepared"
@@ -226,9 +243,10 @@ def _dense(table: Table) -> NDArray[np.float64]:
 def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Table:
     """Return the table with its labels spelled as in the public file.
 
-    `labels` is the mapping of the source. A file of the data directory may also use the labels of
-    any source. Other labels of a two-class file are recognised by the sizes of the classes if these
-    differ.
+    `labels`: {label of the source, "*" for any other: label of the public file}. A file of the data
+    directory may also use the labels of any source. Other labels of a two-class file are recognised
+    by the sizes of the classes if these differ. The target of a regression stays. Raises
+    ElmbenchError for other labels, and for a missing target.
     """
     missing = is_missing(table.target)
     if missing.any():
@@ -267,8 +285,10 @@ class _LabelMapping(NamedTuple):
 def _label_mappings(
     words: NDArray[np.object_], spec: DatasetSpec, labels: Mapping[str, str]
 ) -> Iterator[_LabelMapping]:
-    """Yield the mappings of labels that a file may follow, the likeliest first: `labels`, the
-    public file's labels, those of each source, and one by the sizes of two classes (perhaps empty).
+    """Yield the mappings of labels that a file may follow, the likeliest first.
+
+    They are `labels` ({word: label}), the public file's labels, those of each source, and one by
+    the sizes of two classes, which is empty if they do not decide. `words`: the target.
     """
     yield _LabelMapping(labels)
     yield _LabelMapping({label: label for label in spec.shape.labels})
@@ -283,9 +303,10 @@ def _label_mappings(
 
 
 def _covers(labels: Mapping[str, str], words: set[str]) -> bool:
-    """Return True if a mapping of labels fits the words of a file. Without "*", each word must have
-    a label, and the mapping must not be empty. With "*", each word that the mapping names must
-    occur.
+    """Return True if a mapping of labels fits the distinct words of a file.
+
+    Without "*", each word must have a label, and the mapping must not be empty. With "*", each word
+    that the mapping names must occur. `labels`: {word, or "*" for any other: label}.
     """
     named = set(labels) - {"*"}
     if "*" in labels:
@@ -294,8 +315,9 @@ def _covers(labels: Mapping[str, str], words: set[str]) -> bool:
 
 
 def _relabel(table: Table, words: NDArray[np.object_], mapping: _LabelMapping) -> Table:
-    """Return the table with the label of each word as its target, and a remark if the mapping is
-    assumed.
+    """Return the table with the label of each of `words` as its target.
+
+    A remark names the labels if the mapping is assumed.
     """
     labels = mapping.labels
     other = labels.get("*", "")
@@ -312,8 +334,9 @@ def _relabel(table: Table, words: NDArray[np.object_], mapping: _LabelMapping) -
 
 
 def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, str]:
-    """Return the label of each of two words, recognised by its number of rows; empty if the counts
-    do not decide.
+    """Return {word: label} for two words, recognised by their numbers of rows.
+
+    Empty if the counts do not decide: there are other counts than the public file's, or equal ones.
     """
     n_positive = spec.shape.count(spec.positive)
     if n_positive is None:
@@ -331,8 +354,9 @@ def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, 
 
 
 def check_shape(table: Table, shape: Shape, stage: str) -> None:
-    """Raise ElmbenchError unless a table has the counts of `shape`. `stage`: the owner of these
-    counts in the message, such as 'the public file'.
+    """Raise ElmbenchError unless a table has the counts of rows, features and labels of `shape`.
+
+    `stage`: the owner of these counts in the message, such as 'the public file'.
     """
     for count, expected in _counts(table, shape):
         if count != expected:
@@ -344,8 +368,10 @@ def check_shape(table: Table, shape: Shape, stage: str) -> None:
 
 
 def _counts(table: Table, shape: Shape) -> Iterator[tuple[str, str]]:
-    """Yield pairs of texts: a count of the rows, features or labels of a table, and the expected
-    one, such as ('3 features', '4 features').
+    """Yield pairs of texts: a count of a table and the expected one.
+
+    Such as ('3 features', '4 features'); of features, rows, official parts, and labels as far as
+    `shape` gives them.
     """
     n_rows, n_columns = table.X.shape
     yield f"{n_columns} features", f"{shape.features} features"
@@ -405,15 +431,18 @@ def check_numeric(table: Table) -> None:
 
 
 def _is_word(value: Any) -> bool:
-    """Return True if a value is neither missing nor a number, as text."""
+    """Return True if a value is neither missing nor a plain number, nor the text of one."""
     return value is not None and value == value and not is_number(str(value))
 
 
 def code_target(
     table: Table, spec: DatasetSpec
 ) -> tuple[NDArray[Any], tuple[str, ...] | None]:
-    """Return the coded target and the original labels (None for a regression), as `Dataset`
-    describes them. Raises ElmbenchError if the target of a regression is not finite.
+    """Return the coded target, of shape (n,), and the original labels of its codes.
+
+    With a positive class: -1 and +1 (int8), and the labels of both. Else 0, 1, ... (int64) in the
+    declared order of the labels. For a regression: floats and None; raises ElmbenchError if one is
+    not finite.
     """
     if spec.task == "regression":
         return _finite_target(table), None
@@ -431,8 +460,10 @@ def code_target(
 def _code_signs(
     table: Table, labels: list[str], positive: Sequence[str]
 ) -> tuple[NDArray[np.int8], tuple[str, str]]:
-    """Return 1 for rows with a positive label and -1 for others, and the names of the negative and
-    the positive side: a label, `rest` for several negative ones, or positive ones joined by `+`.
+    """Return 1 for rows with a positive label and -1 for others, and the names of both sides.
+
+    The first name is that of -1: its label, or `rest` for several. The second is that of +1: the
+    positive labels joined by `+`. `labels`: all labels; `positive`: the positive ones among them.
     """
     rest = [label for label in labels if label not in positive]
     negative_name = rest[0] if len(rest) == 1 else "rest"
@@ -446,7 +477,7 @@ def _code_signs(
 
 
 def _finite_target(table: Table) -> NDArray[np.float64]:
-    """Return the target of a regression; raise ElmbenchError unless it is finite numbers."""
+    """Return the target of a regression as floats; raise ElmbenchError unless all are finite."""
     y = to_numbers(table.target)
     if y is None:
         word = next(value for value in table.target if _is_word(value))

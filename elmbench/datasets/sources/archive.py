@@ -74,11 +74,13 @@ class ArchiveSource(NetworkSource):
 
     @property
     def title(self) -> str:
+        """The source in words: its address."""
         return self.url
 
     def fetch(self, job: FetchJob) -> Mapping[str, Table]:
-        """Download the file and return the table of each part; 'all' if no members are named. A
-        damaged archive is deleted.
+        """Download the file and return {part: table}; the part is 'all' if no members are named.
+
+        A damaged archive is deleted, and raises ElmbenchError.
         """
         names = [
             name
@@ -111,10 +113,12 @@ class ArchiveSource(NetworkSource):
     def _table(
         self, content: bytes, labels: bytes | None, origin: str, job: FetchJob
     ) -> Table:
-        """Return the rows of a file as a table: arrays of an .npz file, rows of index:value pairs
-        or rows of columns.
+        """Return the rows of a file as a table.
 
-        `labels`: the content of a file whose lines begin with the targets; None if there is none.
+        `content`: arrays of an .npz file, rows of index:value pairs or rows of columns, perhaps
+        compressed. `labels`: the content of a file whose lines begin with the targets; None if
+        there is none. `origin`: the file, for errors and the table. Raises ElmbenchError if it
+        cannot be read.
         """
         from sklearn.datasets import load_svmlight_file
 
@@ -146,8 +150,10 @@ class ArchiveSource(NetworkSource):
             return self._dense(lines, words, origin)
 
     def _dense(self, lines: list[bytes], labels: list[bytes], origin: str) -> Table:
-        """Return the rows of a text file of columns, with labels appended if they are in another
-        file.
+        """Return the rows of a text file of columns as a table with the features x0, x1, ...
+
+        `lines`: of the file. `labels`: the target of each line if they are in another file, else
+        empty; the target is then a column. Dropped columns are left out.
         """
         from elmbench.datasets.user_files.text_files import PUBLIC_ROWS, read_text_table
 
@@ -171,9 +177,10 @@ class ArchiveSource(NetworkSource):
 
 
 def _read_members(path: Path, wanted: Iterable[str], origin: str) -> dict[str, bytes]:
-    """Return the contents of files in a zip or tar archive, by their names without folders.
+    """Return {name: content} of files in a zip or tar archive, by their names without folders.
 
-    `wanted`: these names. The archive must contain exactly one plain file of each name.
+    `wanted`: these names. The archive must contain exactly one plain file of each name; otherwise
+    raises ElmbenchError. `origin`: the archive, for the error.
     """
     with (
         _parser_errors(
@@ -218,8 +225,9 @@ def _read_members(path: Path, wanted: Iterable[str], origin: str) -> dict[str, b
 
 @contextmanager
 def _parser_errors(problem: str, expected: str) -> Iterator[None]:
-    """Convert every error of a parser, which may fail in any way on a damaged file, to an
-    ElmbenchError. `problem`, `expected`: parts of its message.
+    """Convert every error of a parser in the context to an ElmbenchError.
+
+    A parser may fail in any way on a damaged file. `problem`, `expected`: parts of the message.
     """
     try:
         yield
@@ -233,7 +241,10 @@ def _parser_errors(problem: str, expected: str) -> Iterator[None]:
 
 
 def _nonblank_lines(content: bytes) -> list[bytes]:
-    """Return the lines of a text, which is decompressed if necessary, without blank ones."""
+    """Return the lines of a text without blank ones; it is decompressed if necessary.
+
+    `content`: plain, or compressed by gzip, bzip2 or xz.
+    """
     decompress = next(
         (
             decompress

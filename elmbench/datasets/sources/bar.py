@@ -36,11 +36,14 @@ class DownloadBar:
         self._bar.update(self._task, total=size or None)
 
     def update(self, size: int) -> None:
-        """Count more bytes."""
+        """Count `size` more bytes."""
         self._bar.advance(self._task, size)
 
     def reset(self) -> None:
-        """Count from the beginning again; pooch does so at the end and then adds the total."""
+        """Count from the beginning again, if the total is known.
+
+        pooch does so at the end and then adds the total.
+        """
         if self.total is not None:
             self._bar.update(self._task, completed=0)
 

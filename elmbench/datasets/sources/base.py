@@ -62,14 +62,15 @@ class Source(SourceSpec):
     """
 
     def status(self, request: SourceRequest) -> tuple[State, str] | None:
-        """Return the state and the location of the rows, in words; None if they are not here. By
-        default, they are "bundled".
+        """Return the state of the rows, such as "file" or "fetched", and their location in words.
+
+        None if they are not here. By default, the state is "bundled" and the location the title.
         """
         return "bundled", self.title
 
     @abstractmethod
     def load(self, request: SourceRequest) -> Table:
-        """Return the rows."""
+        """Return the rows that are requested as a table; the network is not used."""
 
     def files(self, request: SourceRequest) -> tuple[Path, ...]:
         """Return the files that the rows are read from; none by default."""
@@ -78,8 +79,9 @@ class Source(SourceSpec):
     def checksum(self, request: SourceRequest) -> str:
         """Return a hash of everything that the rows depend on, without parsing them.
 
-        The files count with their content: `cp -p`, `rsync -t` and `touch -r` keep the size and the
-        time of a file that has changed.
+        These are the options, the files and, for a plug-in's kind, its code. The files count with
+        their content: `cp -p`, `rsync -t` and `touch -r` keep the size and the time of a file that
+        has changed.
         """
         files = [
             (str(path.resolve()), digest)
@@ -96,20 +98,27 @@ class Source(SourceSpec):
 
 
 class FolderSource(Source):
-    """Files of the data directory: 'all' rows, or the parts 'train' and 'test'. No spec names
-    it.
+    """Files of the data directory: `all` rows, or the parts `train` and `test`.
+
+    No spec names this kind of source.
     """
 
     kind: str = "folder"
     parts: dict[str, Path]
 
     def status(self, request: SourceRequest) -> tuple[State, str]:
+        """Return "file" and the paths of the files, separated by commas."""
         return "file", ", ".join(map(str, self.parts.values()))
 
     def files(self, request: SourceRequest) -> tuple[Path, ...]:
+        """Return the paths of the files."""
         return tuple(self.parts.values())
 
     def load(self, request: SourceRequest) -> Table:
+        """Return the rows of the files as one table, training rows first.
+
+        Raises ElmbenchError if a part is missing or a file is damaged.
+        """
         from elmbench.datasets.parts import read_parts
 
         return read_parts(self.parts, request.spec)
@@ -136,10 +145,10 @@ class FetchJob:
     ) -> Path:
         """Download a file into the folder of the job, unless it is there; return its path.
 
-        `known_hash`: the SHA-256 of the file, or another hash with its name, such as `md5:...`.
-        `shared`: keep the file for later downloads of other data sets, in the parent folder. Raises
-        DataUnavailableError if the server fails, and ElmbenchError if there is no such file or it
-        has another hash.
+        `known_hash`: the SHA-256 of the file, or another hash with its name, such as `md5:...`;
+        None to accept any. `shared`: keep the file for later downloads of other data sets, in the
+        parent folder. Raises DataUnavailableError if the server fails, and ElmbenchError if there
+        is no such file or it has another hash.
         """
         import pooch
         from pooch.hashes import hash_matches
@@ -172,11 +181,10 @@ class FetchJob:
 
 @contextmanager
 def network(url: str) -> Iterator[None]:
-    """Convert errors of a download to DataUnavailableError, or to ElmbenchError if the server
-    refuses the request.
+    """Convert errors of a download in the context, from `url`, to those of this package.
 
-    A host that cannot be reached is remembered: later calls for it raise DataUnavailableError at
-    once.
+    They become DataUnavailableError, or ElmbenchError if the server refuses the request. A host
+    that cannot be reached is remembered: later calls for it raise DataUnavailableError at once.
     """
     host = urlsplit(url).netloc
     closed = DataUnavailableError(
@@ -217,8 +225,11 @@ def network(url: str) -> Iterator[None]:
 def fetch_job(
     width: int, has_fingerprint: bool = False, progress: bool = False
 ) -> Iterator[FetchJob]:
-    """Yield a download whose folder is deleted at the end. Downloads of killed processes and those
-    older than a day are deleted first. See `FetchJob` for the parameters.
+    """Yield a download whose folder is deleted at the end of the context.
+
+    Downloads of killed processes and those older than a day are deleted first. `width`: number of
+    features of the public file. `has_fingerprint`: the rows will be compared with its fingerprint.
+    `progress`: show a bar on the terminal.
     """
     shared = cache_folder() / "downloads"
     shared.mkdir(parents=True, exist_ok=True)
@@ -243,17 +254,19 @@ class NetworkSource(Source):
 
     @abstractmethod
     def fetch(self, job: FetchJob) -> Mapping[str, Table | Path]:
-        """Download the rows: {'all': ...}, or {'train': ..., 'test': ...}, each a table or a file
-        for the cache.
+        """Download the rows: {'all': ...}, or {'train': ..., 'test': ...}.
+
+        Each value is a table, or a file in the folder of the job, for the cache. Raises
+        DataUnavailableError without a network.
         """
 
     def keep(
         self, spec: DatasetSpec, rows: Mapping[str, Table | Path], folder: Path
     ) -> None:
-        """Move the parts of a data set into the cache and delete its earlier files there; no `rows`
-        delete them all.
+        """Move the parts of a data set into the cache and delete its earlier files there.
 
-        `rows`: a table or a downloaded file for each part. `folder`: the place of unfinished files.
+        `rows`: {part: a table or a downloaded file}; empty to delete only. `folder`: for unfinished
+        files.
         """
         earlier = self._cached_files(spec)
         prefix = self._prefix(spec)
@@ -273,8 +286,10 @@ class NetworkSource(Source):
             path.unlink(missing_ok=True)
 
     def status(self, request: SourceRequest) -> tuple[State, str] | None:
-        """Return "fetched" and a text with the day and the folder; None if the files are not in the
-        cache. Raises ElmbenchError if one was changed.
+        """Return "fetched" and a text with the day and the folder; None if nothing is in the cache.
+
+        Also None if a part is missing. Raises ElmbenchError if a file was changed since it was
+        fetched.
         """
         paths = self.files(request)
         if not paths:
@@ -286,9 +301,15 @@ class NetworkSource(Source):
         return "fetched", text
 
     def files(self, request: SourceRequest) -> tuple[Path, ...]:
+        """Return the newest file of each part in the cache; none if a part is missing."""
         return tuple(self._cached_parts(request.spec).values())
 
     def load(self, request: SourceRequest) -> Table:
+        """Return the rows of the files in the cache as one table, training rows first.
+
+        Raises ElmbenchError if a file was changed since it was fetched. A `width` of the source is
+        the number of features of LIBSVM rows.
+        """
         from elmbench.datasets.parts import read_parts
 
         parts = self._cached_parts(request.spec)
@@ -312,13 +333,17 @@ class NetworkSource(Source):
         )
 
     def _cached_files(self, spec: DatasetSpec) -> list[Path]:
-        """Return all files of this source and data set in the cache, in any order."""
+        """Return all files of this source and data set in the cache, in any order.
+
+        There may be several of a part, the older ones of which are outdated.
+        """
         prefix = self._prefix(spec)
         return list(prefix.parent.glob(f"{prefix.name}.*.*.*"))
 
     def _prefix(self, spec: DatasetSpec) -> Path:
-        """Return the path of a part without `.<part>.<hash>.<format>`. It differs between sources
-        with different files.
+        """Return the path of a part in the cache without `.<part>.<hash>.<format>`.
+
+        It differs between sources with different files.
         """
         digest = hash_of(self.model_dump(mode="json", exclude=_NOT_OF_FILES))
         return cache_folder() / "datasets" / spec.stem / f"{self.kind}-{digest[:12]}"
@@ -338,7 +363,7 @@ def _verify(paths: Iterable[Path], spec: DatasetSpec) -> None:
 
 
 def hashes_of(paths: Iterable[Path]) -> list[tuple[Path, str]]:
-    """Return the readable regular files among some paths, each with its SHA-256."""
+    """Return (path, SHA-256) of the readable regular files among some paths; others are skipped."""
     hashes = []
     for path in paths:
         with suppress(OSError):  # reading the rows says what is wrong
@@ -348,11 +373,11 @@ def hashes_of(paths: Iterable[Path]) -> list[tuple[Path, str]]:
 
 
 def file_sha256(path: Path) -> str:
-    """Return the SHA-256 of a file."""
+    """Return the SHA-256 of a file's content, as 64 hexadecimal digits."""
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def hash_of(content: Any) -> str:
-    """Return the SHA-256 of a value as JSON."""
+    """Return the SHA-256 of a value as JSON with sorted keys, as 64 hexadecimal digits."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -83,17 +83,21 @@ class FileSource(Source, FileOptions):
 
     @property
     def title(self) -> str:
+        """The name of the file, without its folder."""
         return Path(self.path).name
 
     def status(self, request: SourceRequest) -> tuple[State, str] | None:
+        """Return "file" and its path; None if it does not exist."""
         return ("file", self.path) if Path(self.path).exists() else None
 
     def files(self, request: SourceRequest) -> tuple[Path, ...]:
+        """Return the path of the file, and of the file of test rows if there is one."""
         return tuple(map(Path, filter(None, (self.path, self.test))))
 
     def checksum(self, request: SourceRequest) -> str:
-        """Return a hash of the options and the files. Raises ElmbenchError if a file has changed
-        since it was described.
+        """Return a hash of the options and the files.
+
+        Raises ElmbenchError if a file has changed since it was described.
         """
         hashes = hashes_of(self.files(request))
         if self.sha256 and self.sha256 != tuple(digest for _, digest in hashes):
@@ -108,8 +112,10 @@ class FileSource(Source, FileOptions):
         )
 
     def load(self, request: SourceRequest) -> Table:
-        """Return the rows of the file: the cached table if this process has described it, else read
-        anew with its columns of dates.
+        """Return the rows of the file, with its columns of dates.
+
+        It is the cached table if this process has described the file with these options; else the
+        file is read again.
         """
         table = _described_tables.get(_hash_of_rows(self, request.spec))
         if table is not None:
@@ -118,8 +124,10 @@ class FileSource(Source, FileOptions):
 
 
 def keep_table(table: Table, source: FileSource, spec: RowColumns) -> None:
-    """Cache the table of a source for `FileSource.load` in this process, unless the source has no
-    hash of its file. The oldest of more than `_MOST_DESCRIBED` tables is dropped.
+    """Cache the table of a source for `FileSource.load` in this process.
+
+    Nothing is cached if the source has no hash of its file. The oldest of more than four tables is
+    dropped.
     """
     if not source.sha256:
         return
@@ -129,8 +137,10 @@ def keep_table(table: Table, source: FileSource, spec: RowColumns) -> None:
 
 
 def _hash_of_rows(source: FileSource, spec: RowColumns) -> str:
-    """Return a hash of what determines the rows of a source: the hash of its file, and how it is
-    read.
+    """Return a hash of what determines the rows of a source.
+
+    These are its options, with the hash of its file, and the columns of groups, folds, weights and
+    order in `spec`.
     """
     columns = spec.model_dump(mode="json", include=set(RowColumns.model_fields))
     return hash_of([source.model_dump(mode="json"), columns])
@@ -196,8 +206,9 @@ def read_user_file(
 
 
 def _special_columns(source: FileSource, spec: RowColumns) -> tuple[str | None, ...]:
-    """Return the names of the columns that are neither the target nor features: dropped ones,
-    groups, folds, weights and order, with None for each that is not named.
+    """Return the names of the columns that are neither the target nor features.
+
+    They are dropped ones, groups, folds, weights and order, with None for each that is not named.
     """
     return (*set(source.drop), spec.groups, spec.fold, spec.weights, spec.ordered_by)
 
@@ -218,12 +229,15 @@ def _check_options(source: FileSource, spec: RowColumns) -> None:
 
 
 def _no_target(names: list[str]) -> str:
-    """Return no name: new rows have no target."""
+    """Return "" for any names of columns: new rows have no target."""
     return ""
 
 
 def _only_features(table: Table, features: Sequence[str]) -> Table:
-    """Return the table of these columns, in this order; raise ElmbenchError if one is missing."""
+    """Return the table of the columns `features`, in this order.
+
+    Raises ElmbenchError if one is missing.
+    """
     lacking = [name for name in features if name not in table.index]
     if lacking:
         n_lacking = f"{len(lacking)} of {len(features)} columns"
@@ -236,8 +250,10 @@ def _only_features(table: Table, features: Sequence[str]) -> Table:
 
 
 def _with_codes(table: Table) -> Table:
-    """Return the table with columns of codes, such as 007, marked as categories (`words` and
-    `codes`), and remarks on them. Words such as `unknown` become missing there.
+    """Return the table with columns of codes, such as 007, marked as categories, and with remarks.
+
+    They are added to `words` and become `codes`. Words such as `unknown` become missing there.
+    Columns that the user declares as words stay.
     """
     codes = [
         name
@@ -254,7 +270,7 @@ def _with_codes(table: Table) -> Table:
 
 
 def _remarks_on_placeholders(table: Table, codes: Iterable[str]) -> Iterator[str]:
-    """Yield a warning for each column of codes with numbers such as -999 among them."""
+    """Yield a warning for each of the columns `codes` with numbers such as -999 among its codes."""
     for name in codes:
         words = present_words(table.nominal[name])
         if have_equal_digits(words):
@@ -283,8 +299,10 @@ def _drop_missing_targets(table: Table) -> Table:
 
 
 def _path_and_form(path: Path) -> tuple[Path, str]:
-    """Return a path and a format. The path is the given one if its ending names a known format,
-    else that of the linked file. Raises ElmbenchError if neither does.
+    """Return a path and its format, such as csv, svm or xlsx, by its ending.
+
+    The path is the given one if its ending names a known format, else that of the linked file.
+    Raises ElmbenchError if neither does.
     """
     for name in (path, path.resolve()):
         form = form_of(name)
@@ -301,16 +319,18 @@ def _path_and_form(path: Path) -> tuple[Path, str]:
 
 
 def header_of(names: Collection[str]) -> bool | None:
-    """Return True if columns of these names come from a header; None, which asks for detection, if
-    all are x0, x1, ...
+    """Return True if columns of these names come from a header of a text file.
+
+    None, which asks for detection, if all are x0, x1, ..., the names of columns without a header.
     """
     return None if all(_UNNAMED.fullmatch(name) for name in names) else True
 
 
 def _append_test_part(train: Table, source: FileSource, spec: RowColumns) -> Table:
-    """Return the training rows followed by the rows of the test file, which is read with the
-    columns, kinds and decimal mark of the training rows. Raises ElmbenchError if a column of
-    numbers holds words there.
+    """Return the training rows followed by the rows of the test file, `source.test`.
+
+    It is read with the columns, kinds and decimal mark of the training rows. Raises ElmbenchError
+    if a column is missing, or one of numbers holds words there.
     """
     target = train.target_name or source.target
     header = source.header if source.header is not None else header_of(train.names)
@@ -330,19 +350,19 @@ def _append_test_part(train: Table, source: FileSource, spec: RowColumns) -> Tab
     if sp.issparse(test.X):  # whose last features may be zero in all rows
         test.X.resize(test.X.shape[0], train.X.shape[1])
         test = replace(test, names=train.names)
-    for odd in [name for name in test.nominal if name not in train.nominal]:
-        numbers = to_numbers(test.nominal[odd])  # only the test rows look like codes
+    for name in [name for name in test.nominal if name not in train.nominal]:
+        numbers = to_numbers(test.nominal[name])  # only the test rows look like codes
         if numbers is None:
-            word = next(filter(None, test.nominal[odd]), None)
-            problem = f"{test.origin}: the column {odd!r} holds {word!r}"
+            word = next(filter(None, test.nominal[name]), None)
+            problem = f"{test.origin}: the column {name!r} holds {word!r}"
             next_step = wording(
-                f"--words {quote(odd)}, or --drop it",
+                f"--words {quote(name)}, or --drop it",
                 "astype('category'), or leave it out",
             )
             raise ElmbenchError(
                 problem, expected=f"numbers, as in {train.origin}", next_step=next_step
             )
-        test = test.with_numbers({odd: numbers})
+        test = test.with_numbers({name: numbers})
     rows = [
         np.arange(len(part.target)) if part.positions is None else part.positions
         for part in (train, test)
@@ -354,8 +374,10 @@ def _append_test_part(train: Table, source: FileSource, spec: RowColumns) -> Tab
 def _choose_target(
     source: FileSource, used: Collection[str | None], names: list[str]
 ) -> str:
-    """Return the name of the target: the user's choice, else a usual name or the last column that
-    is not `used`. Raises ElmbenchError if the chosen column does not exist.
+    """Return the name of the target among the `names` of the columns.
+
+    It is the user's choice, a name or position, else a usual name or the last column that is not in
+    `used`. Raises ElmbenchError if the named column does not exist.
     """
     target = source.target
     if isinstance(target, int):
@@ -371,8 +393,10 @@ def _choose_target(
 
 
 def _no_column(origin: str, name: str, names: Sequence[str]) -> ElmbenchError:
-    """Build the error for a column that a file lacks. It suggests the most similar name, or one
-    option for each of several names that commas separate.
+    """Return the error for a column `name` that a file, `origin`, lacks.
+
+    It suggests the most similar of the `names`, or one option for each of several names that commas
+    separate.
     """
     parts = [part.strip() for part in name.split(",")]
     steps = "name a column, remove lines above the header, or give --sep, --header or --no-header"
@@ -392,7 +416,7 @@ def _no_column(origin: str, name: str, names: Sequence[str]) -> ElmbenchError:
 
 
 def check_columns(table: Table, names: Iterable[str]) -> None:
-    """Raise ElmbenchError if a table lacks one of these columns."""
+    """Raise ElmbenchError if a table lacks a feature with one of these names."""
     for name in names:
         if name not in table.index:
             raise _no_column(table.origin, name, table.names)
@@ -400,6 +424,7 @@ def check_columns(table: Table, names: Iterable[str]) -> None:
 
 def _take_column(table: Table, name: str) -> tuple[Table, NDArray[Any]]:
     """Return the table without the column `name`, and the values of this column, of shape (n,).
+
     Raises ElmbenchError if there is none.
     """
     check_columns(table, [name])
@@ -409,10 +434,12 @@ def _take_column(table: Table, name: str) -> tuple[Table, NDArray[Any]]:
 def _sort_by_column(
     table: Table, name: str, day_first: bool | None
 ) -> tuple[Table, NDArray[np.int64], str]:
-    """Sort the rows of each part by a column of numbers or dates; return them without that column.
+    """Sort the rows of each part by the column `name` of numbers or dates.
 
-    Also return a number for each sorted row that rises with its value there, and the first and last
-    value in words. Raises ElmbenchError if a value is missing or neither a number nor a date.
+    Returns the sorted table without that column; a number from 0 for each sorted row that rises
+    with its value there, the same for equal values; and the first and last value as 'FIRST to
+    LAST'. `day_first`: True if 1/2/2023 is in February, None to decide by the values. Raises
+    ElmbenchError if a value is missing or neither a number nor a date.
     """
     table, values = _take_column(table, name)
     title = f"{table.origin}: the column {name!r}, which the rows are sorted by,"
@@ -453,10 +480,10 @@ def _sort_by_column(
 
 
 def with_dates(table: Table, formats: Mapping[str, str]) -> Table:
-    """Return the table with the columns of `formats` marked as dates; their words stay, missing
-    ones become None.
+    """Return the table with the columns of `formats` marked as dates.
 
-    `formats`: the format of each of these columns. Raises ElmbenchError if a word is not a date in
+    `formats`: {name: format of the dates}. Their words stay, missing ones become None. Columns of
+    dates that it does not name are dates no longer. Raises ElmbenchError if a word is not a date in
     the format of its column.
     """
     if not formats and not table.dates:
@@ -477,13 +504,15 @@ def with_dates(table: Table, formats: Mapping[str, str]) -> Table:
 def take_row_columns(
     table: Table, spec: RowColumns
 ) -> tuple[Table, dict[str, Any], str]:
-    """Return a table sorted by the column of its order, without its columns that are not features.
-    Raises ElmbenchError if one of these has missing values.
+    """Return a table without the columns that are not features, these columns, and a range.
 
-    Also return the columns of times, groups, folds and weights that are named, by the field of
-    `Dataset`, and the first and last value of the order in words. Times and groups are numbers, the
-    same for rows of equal values. Folds are numbered from 0 in the order of their values; -1 marks
-    rows that are always training rows.
+    The rows are sorted by the column of their order. The columns are {field of `Dataset`: array of
+    shape (n,)} with those of `times`, `groups`, `folds` and `weights` that are named. Times and
+    groups are numbers, the same for rows of equal values. Folds are numbered from 0 in the order of
+    their values; -1 marks rows that are always training rows. The range is 'FIRST to LAST' of the
+    order; empty without one.
+
+    Raises ElmbenchError if one of these columns is absent or has missing values.
     """
     ends = ""
     columns: dict[str, Any] = {}
@@ -521,8 +550,9 @@ def _numbers_of_groups(words: NDArray[np.object_]) -> NDArray[np.int64]:
 
 
 def _numbers_of_folds(words: NDArray[np.object_]) -> NDArray[np.int64]:
-    """Return the number of each row's fold, from 0 in the order of their names; -1 for the word
-    '-1', which marks rows that are always training rows.
+    """Return the number of each row's fold, from 0: numbers ascending, then names.
+
+    -1 for the word '-1', which marks rows that are always training rows.
     """
     folds = sorted(set(words) - {"-1"}, key=category_order)
     numbers = {fold: number for number, fold in enumerate(folds)}
@@ -530,17 +560,19 @@ def _numbers_of_folds(words: NDArray[np.object_]) -> NDArray[np.int64]:
 
 
 def _checked_weights(values: NDArray[Any], origin: str) -> NDArray[np.float64]:
-    """Return the weights of rows as floats. Raises ElmbenchError, which begins with `origin`,
-    unless they are finite, not negative and not all 0.
+    """Return the weights of rows as floats, of shape (n,).
+
+    Raises ElmbenchError, which begins with `origin`, unless they are finite, not negative and not
+    all 0.
     """
     if are_codes(values):
         values = values.astype(np.float64)
-    odd = [
+    refused = [
         value for value in values if isinstance(value, str) or not 0 <= value < np.inf
     ]
-    if odd or not any(values):
+    if refused or not any(values):
         raise ElmbenchError(
-            f"{origin} holds {odd[0] if odd else 'no weight above 0'}",
+            f"{origin} holds {refused[0] if refused else 'no weight above 0'}",
             expected="weights of 0 or more",
             next_step="correct the data",
         )

@@ -31,14 +31,17 @@ class GeneratorSource(Source):
 
     @property
     def title(self) -> str:
+        """The source in words: "generator" and the name of its function."""
         return f"generator {self.generator}"
 
     def status(self, request: SourceRequest) -> tuple[State, str]:
+        """Return "generated" and the title; the rows are always here."""
         return "generated", self.title
 
     def checksum(self, request: SourceRequest) -> str:
-        """Return a hash of everything that the rows are drawn from: generator, version, parameters,
-        options and run.
+        """Return a hash of everything that the rows are drawn from; nothing is drawn.
+
+        It is generator, version, parameters, options and, for rows that are redrawn, the run.
         """
         content = {
             "name": request.spec.base,
@@ -53,7 +56,7 @@ class GeneratorSource(Source):
         return hash_of(content)
 
     def load(self, request: SourceRequest) -> Table:
-        """Compute the rows; those that are not redrawn are those of run 0."""
+        """Compute the rows of the requested run; those that are not redrawn are those of run 0."""
         from elmbench.datasets.generators import GENERATORS
         from elmbench.datasets.table import Table
 

@@ -25,14 +25,17 @@ class LibsvmSource(NetworkSource):
 
     @model_validator(mode="after")
     def _one_or_two(self) -> Self:
-        """Raise ValueError unless either `url`, or both `train` and `test`, are given."""
+        """Return this source unchanged.
+
+        Raises ValueError unless either `url`, or both `train` and `test`, are given.
+        """
         if (self.url is None) == (self.train is None or self.test is None):
             raise ValueError("give either url, or both train and test")
         return self
 
     @property
     def urls(self) -> dict[str, str]:
-        """The address of each part: 'all', or 'train' and 'test'."""
+        """The address of each part: {'all': ...}, or {'train': ..., 'test': ...}."""
         return (
             {"all": self.url}
             if self.url
@@ -41,13 +44,15 @@ class LibsvmSource(NetworkSource):
 
     @property
     def title(self) -> str:
+        """The source in words: "LIBSVM" and the names of its files."""
         return "LIBSVM " + ", ".join(
             url.rsplit("/", 1)[1] for url in self.urls.values()
         )
 
     def fetch(self, job: FetchJob) -> Mapping[str, Path]:
-        """Download the files and return them by part, each as `<part>.svm` with the ending of its
-        compression.
+        """Download the files; return {'all': path}, or {'train': path, 'test': path}.
+
+        Each is `<part>.svm` with the ending of its compression, in the folder of the job.
         """
         from elmbench.datasets.readers import compression_of
 

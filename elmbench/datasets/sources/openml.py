@@ -34,11 +34,12 @@ class OpenMLSource(NetworkSource):
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """The ids as a tuple."""
+        """The ids of the data sets as a tuple, also of a single one."""
         return (self.id,) if isinstance(self.id, int) else self.id
 
     @property
     def title(self) -> str:
+        """The source in words: "OpenML 31", or several ids."""
         return "OpenML " + ", ".join(map(str, self.ids))
 
     def fetch(self, job: FetchJob) -> Mapping[str, Table]:
@@ -54,8 +55,9 @@ class OpenMLSource(NetworkSource):
     def _table(self, description: Any, job: FetchJob) -> Table:
         """Download the rows of one data set, as Parquet if they are dense, else as ARFF.
 
-        OpenML's Parquet files have no checksum, so they need an encrypted connection or a
-        fingerprint of the rows.
+        `description`: of the client. OpenML's Parquet files have no checksum, so they need an
+        encrypted connection or a fingerprint of the rows; without either, or if Parquet fails,
+        dense rows are ARFF, too.
         """
         is_sparse = description.format.lower() == "sparse_arff"
         parquet = str(description._parquet_url or "")
@@ -72,7 +74,10 @@ class OpenMLSource(NetworkSource):
         )
 
     def _read(self, description: Any, path: Path, job: FetchJob, form: str) -> Table:
-        """Return the table of a fetched file, without row numbers and ignored columns."""
+        """Return the table of a fetched file, without row numbers and ignored columns.
+
+        `description`: of the client. `form`: "parquet", "arff" or "sparse-arff".
+        """
         from elmbench.datasets.readers import PUBLIC, read_table
 
         ignored = {
@@ -87,9 +92,11 @@ class OpenMLSource(NetworkSource):
         )
 
     def _choose(self, description: Any, ignored: set[str], columns: list[str]) -> str:
-        """Return the name of the target among `columns`: the name or position of this source, else
-        OpenML's default. It may be a column that OpenML ignores. Raises ElmbenchError if there is
-        none.
+        """Return the name of the target among `columns`: that of this source, else of OpenML.
+
+        The source may name it, or give its position among the columns that are not `ignored`. A
+        named one may be a column that OpenML ignores. `description`: of the client. Raises
+        ElmbenchError if there is none.
         """
         names = [name for name in columns if name not in ignored or name == self.target]
         if isinstance(self.target, int):
@@ -107,8 +114,10 @@ class OpenMLSource(NetworkSource):
         return str(target)
 
     def _joined(self, tables: list[Table]) -> Table:
-        """Return one table with the features of several OpenML data sets, named `ID:NAME`; a single
-        table as it is. Raises ElmbenchError if their targets differ.
+        """Return one table with the features of several OpenML data sets, named `ID:NAME`.
+
+        A single table stays as it is. `tables`: one for each of `ids`. Raises ElmbenchError if
+        their targets differ.
         """
         import numpy as np
 
@@ -140,10 +149,11 @@ class OpenMLSource(NetworkSource):
 def _request_errors(
     openml: Any, subject: str, kind: str, next_step: str
 ) -> Iterator[None]:
-    """Convert the errors of requests to OpenML into those of this package.
+    """Convert the errors of requests to OpenML in the context into those of this package.
 
-    `subject`, `kind`: what is asked for, such as "OpenML 7" and "data set". `next_step`: for one
-    that does not exist.
+    `openml`: the client. `subject`, `kind`: what is asked for, such as "OpenML 7" and "data set".
+    `next_step`: the advice if it does not exist. Raises DataUnavailableError before, if the server
+    cannot be reached.
     """
     import pooch
 
@@ -181,8 +191,10 @@ def _request_errors(
 
 
 def _description(openml: Any, number: int) -> Any:
-    """Return the description of an OpenML data set; raise ElmbenchError if it does not exist or
-    nothing answers.
+    """Return the client's description of an OpenML data set, which is downloaded.
+
+    Raises ElmbenchError if it does not exist, DataUnavailableError if nothing answers. `openml`:
+    the client. `number`: the id.
     """
     next_step = "correct the id in datasets.yaml"
     with _request_errors(openml, f"OpenML {number}", "data set", next_step):
@@ -205,8 +217,10 @@ class TaskSplits(NamedTuple):
 
 
 def download_task(number: int) -> TaskSplits:
-    """Return the official splits of an OpenML task; raise ElmbenchError if it does not exist, has
-    no splits, or nothing answers.
+    """Download the official splits of an OpenML task.
+
+    Raises ElmbenchError if it does not exist or has no splits, DataUnavailableError if nothing
+    answers.
     """
     subject = f"OpenML task {number}"
     next_step = "correct the number of the task"
@@ -234,7 +248,10 @@ def download_task(number: int) -> TaskSplits:
 
 
 def _has_stratified_folds(procedure: Mapping[str, Any]) -> bool:
-    """Return True if an estimation procedure of OpenML divides each class equally among folds."""
+    """Return True if an estimation procedure of OpenML is a stratified cross-validation.
+
+    `procedure`: with the keys `type` and `parameters`.
+    """
     parameters = procedure.get("parameters") or {}
     is_of_folds = procedure.get("type") == "crossvalidation"
     return is_of_folds and parameters.get("stratified_sampling") == "true"
@@ -247,8 +264,9 @@ def _names_as_list(names: str | list[str] | None) -> list[str]:
 
 @contextlib.contextmanager
 def _private_client() -> Iterator[Any]:
-    """Yield the `openml` module with a cache folder that is deleted at the end, as it holds
-    pickles. Warnings of all loggers are silenced in the meantime.
+    """Yield the `openml` module with a cache folder that is deleted at the end of the context.
+
+    The folder holds pickles. Warnings of all loggers are silenced in the meantime.
     """
     before = os.environ.get(_VARIABLE)
     quiet = logging.root.manager.disable

@@ -22,9 +22,14 @@ class ScikitLearnSource(Source):
 
     @property
     def title(self) -> str:
+        """The source in words: "scikit-learn" and the name of the loader."""
         return f"scikit-learn {self.loader}"
 
     def load(self, request: SourceRequest) -> Table:
+        """Return the data set as a table, with the names of its features.
+
+        Classes are numbers from 0, not their names.
+        """
         import numpy as np
         from sklearn import datasets
 
