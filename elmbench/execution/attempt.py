@@ -150,7 +150,8 @@ def catch_failures(action: Callable[[], Result], context: Context) -> Result:
 
 
 def printable(text: str, longest: int = 500) -> str:
-    """Return the first `longest` characters of a text, with an escape for each character that is
-    unsafe in a file or terminal.
+    """Return the first `longest` characters of a text, safe for a file or terminal.
+
+    Each unsafe character is replaced by an escape, so that the result may be longer.
     """
     return escape(text[:longest])

@@ -123,10 +123,11 @@ class Estimates:
             self._durations[name] = (actual, formula)
 
     def seconds(self, key: str) -> float | None:
-        """Return the estimated seconds of a task: by its formula, corrected by ended tasks of the
-        same kind, model and data set, or else of the same kind and model.
+        """Return the estimated seconds of a task.
 
-        None if its model has no formula and no such task has ended.
+        They are those of its formula, corrected by ended tasks of the same kind, model and data
+        set, or else of the same kind and model. It is None if its model has no formula and no such
+        task has ended.
         """
         group = self._groups[key]
         seconds = self.formula[key]

@@ -76,8 +76,9 @@ _CODE = ("elmbench", "experiments", "datasets.yaml")
 
 
 def _commit() -> str | None:
-    """Return the commit of the checkout that the code runs from, with `+changes` if the code has
-    been changed since; None without a checkout or git.
+    """Return the commit of the checkout that the code runs from.
+
+    `+changes` follows if the code has been changed since. None without a checkout or git.
     """
     top = Path(__file__).resolve().parents[2]
     if not (top / ".git").exists():

@@ -30,8 +30,9 @@ def machine_memory() -> int:
 
 
 def available_memory() -> int:
-    """Return the memory in bytes that this process may use: that of the machine, or less in a
-    container or a batch job.
+    """Return the memory in bytes that this process may use.
+
+    It is that of the machine, or less in a container or a batch job.
     """
     memory = machine_memory()
     if sys.platform == "linux":
@@ -116,10 +117,10 @@ def end_marked(mark: str) -> None:
 
 
 def _mark_of(process: psutil.Process) -> str | None:
-    """Return the mark of a live process; "" if it has none or has ended; None if it cannot be read
-    yet.
+    """Return the mark of a process: the value of its variable `MARK`.
 
-    While a process replaces its program (exec), its environment and its command line are empty.
+    It is "" if it has none or has ended, and None if it cannot be read yet. While a process
+    replaces its program (exec), its environment and its command line are empty.
     """
     with contextlib.suppress(psutil.Error, OSError):
         environment = process.environ()
@@ -174,8 +175,9 @@ def _guarded_mark(owner: int) -> str:
 
 
 def end_in_words(code: int) -> str:
-    """Return the end of a process in words, from its exit code, which is negative after a
-    signal.
+    """Return the end of a process in words, such as that a signal killed it.
+
+    `code`: its exit code, which is negative after a signal.
     """
     if code >= 0:
         return f"the worker process ended by itself with exit code {code}"

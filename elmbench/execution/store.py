@@ -305,8 +305,9 @@ class Store:
         return name
 
     def environment(self, name: str) -> dict[str, Any]:
-        """Return the description of the environment with the hash `name`; {'hash': name} if it is
-        missing.
+        """Return the description of software and machine with the hash `name`.
+
+        If it is missing, return {'hash': name}.
         """
         return self._last(f"environment:{name}") or {"hash": name}
 
@@ -329,8 +330,9 @@ class Store:
         return list(cells.values())
 
     def commands(self, profile: str, experiment: str) -> list[str]:
-        """Return the commands that requested cells of a table under a profile, each once, by their
-        last request, oldest first.
+        """Return the commands that requested cells of a table under a profile, each once.
+
+        The order is that of their last request, oldest first.
         """
         commands = [command for _, command in self.requests(profile, experiment)]
         return list(reversed(dict.fromkeys(reversed(commands))))
@@ -489,8 +491,9 @@ def _merge_request(
 
 
 def _entry(cell: Cell) -> tuple[str, ...]:
-    """Return the data set, model, selection and reading of a cell, which identify an entry of a
-    table.
+    """Return the data set, model, selection and reading of a cell.
+
+    They identify an entry of a table.
     """
     return cell.dataset, cell.model, cell.select, cell.reading
 

@@ -299,8 +299,9 @@ def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
 
     @cache
     def search_share(*keys: str) -> float:
-        """Return the share of stopped fits in the searches with these keys and all that they need;
-        NaN without fits.
+        """Return the share of stopped fits in the searches with these keys.
+
+        All tasks that they need count too. NaN without fits.
         """
         searches = list(needed_records(keys, store))
         fits = sum(record["fits"] or 0 for record in searches)

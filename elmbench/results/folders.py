@@ -48,9 +48,7 @@ def has_results(results_dir: Path, profile: str, experiment: str) -> bool:
 
 @dataclass(frozen=True)
 class ResultsDirs:
-    """The folders that tables are read from: the user's first, then that of the committed
-    results.
-    """
+    """The folders that tables are read from, the user's before the committed one."""
 
     user: Path
     committed: Path | None = None
@@ -152,8 +150,10 @@ def _is_of_results(path: Path, results_dir: Path) -> bool:
 
 
 def committed_results() -> Path | None:
-    """Return the folder `results` of the checkout, relative to the working folder if it is below
-    it; None in an installation without a checkout.
+    """Return the folder `results` of the checkout that the code runs from.
+
+    It is relative to the working folder if it is below it; None in an installation without a
+    checkout.
     """
     folder = _TOP / "results"
     if not ((_TOP / "datasets.yaml").is_file() and folder.is_dir()):

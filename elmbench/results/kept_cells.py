@@ -174,8 +174,9 @@ def _kept_records(environment: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def all_commands(environment: Mapping[str, Any]) -> list[str]:
-    """Return the distinct commands behind a table's cells, from the content of its
-    `environment.json`; those of kept cells come first.
+    """Return the distinct commands behind a table's cells; those of kept cells come first.
+
+    `environment`: the content of its `environment.json`.
     """
     parts = [*_kept_records(environment), environment]
     commands = [str(command) for part in parts for command in part.get("commands", ())]

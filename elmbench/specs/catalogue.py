@@ -199,8 +199,10 @@ def _check_folder(folder: Path) -> None:
 
 
 def check_table(file: ExperimentFile) -> None:
-    """Raise ElmbenchError if a table is not valid: its readings must be defined and change what
-    exists, its CSV files must exist, and the metrics of its expectations must be published.
+    """Raise ElmbenchError if a table is not valid.
+
+    Its readings must be defined and change what exists, its CSV files must exist, and the metrics
+    of its expectations must be published.
     """
     _check_csv_files(file)
     _check_expected_metrics(file)
@@ -235,8 +237,9 @@ def _check_csv_files(file: ExperimentFile) -> None:
 
 
 def _check_csv_file(name: str, content: str, file: ExperimentFile) -> None:
-    """Raise ElmbenchError if a CSV file beside the file of a table does not exist. `content`: its
-    content in words, for the message.
+    """Raise ElmbenchError if the CSV file `name` beside the file of a table does not exist.
+
+    `content`: its content in words, for the message.
     """
     path = file.path.parent / name
     if not path.is_file():
@@ -383,8 +386,9 @@ def _merge_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
 
 @cache
 def _read_file(path: Path) -> Any:
-    """Return the content of a YAML file, cached for all tables that are based on it; do not change
-    it.
+    """Return the content of a YAML file; do not change it.
+
+    It is cached for all tables that are based on it.
     """
     return read_yaml(path)
 
@@ -401,8 +405,9 @@ def _check_names(files: Iterable[ExperimentFile]) -> None:
 
 
 def tables_by_paper() -> dict[str, list[ExperimentFile]]:
-    """Return the experiments of each paper, by its key; those of a user, which have no paper, by
-    the first part of their ids.
+    """Return the experiments of each paper, by its key.
+
+    Those of a user, which have no paper, have the first part of their ids as their key.
     """
     papers: dict[str, list[ExperimentFile]] = {}
     for file in load_catalogue().values():

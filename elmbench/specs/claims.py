@@ -66,8 +66,10 @@ class Claim(Spec):
 
     @property
     def comparisons(self) -> tuple[Claim, ...]:
-        """The comparisons of the claim, each as a separate claim: its own first, then one for each
-        entry of `also`.
+        """The comparisons of the claim, each as a separate claim without `also`.
+
+        Its own comes first, then one for each entry of `also`, whose missing keys are those of the
+        claim.
         """
         first = self.model_copy(update={"also": ()})
         changes = (
@@ -78,9 +80,10 @@ class Claim(Spec):
 
     @model_validator(mode="after")
     def _can_be_tested(self) -> Claim:
-        """Raise ValueError if the parts of the claim do not fit together: `test` is for most data
-        sets, `within` and `between` are for their relations, and ratios and margins for some
-        measures only.
+        """Raise ValueError if the parts of the claim do not fit together.
+
+        `test` is for most data sets, `within` and `between` are for their relations, and ratios and
+        margins for some measures only.
         """
         if self.test is not None and self.dataset != MOST:
             raise ValueError(
@@ -145,8 +148,9 @@ class Expectation(Spec):
         return f"the verdict on {self.metric}"
 
     def is_of_table(self, metric: str) -> bool:
-        """Return True if the expectation is about this metric of the whole table, not about one
-        value.
+        """Return True if the expectation is about this metric of the whole table.
+
+        It is False if it is about one value or a claim.
         """
         return self.metric == metric and not self.model
 

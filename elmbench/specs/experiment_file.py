@@ -42,8 +42,10 @@ class ExperimentFile:
 
     @cached_property
     def spec(self) -> Experiment:
-        """The printed protocol, with default readings, validated on first use: a command needs few
-        of the tables.
+        """The printed protocol, with default readings.
+
+        It is validated on first use, since a command needs few of the tables; ElmbenchError if it
+        is not valid.
         """
         return parse_spec(Experiment, self.content, self.path).with_grids()
 
@@ -104,9 +106,7 @@ class ExperimentFile:
 
     @property
     def choices(self) -> list[dict[str, str]]:
-        """A dict {reading: value} with one entry for each value that is not a default of its
-        reading.
-        """
+        """A dict {reading: value} for each value of a reading that is not its default."""
         return [
             {name: value}
             for name in self.spec.readings

@@ -122,9 +122,7 @@ class Experiment(Spec):
         return self.id.split("/")[0]
 
     def with_grids(self) -> Experiment:
-        """Return the table with grids in place of the names of hyperparameters that its columns
-        search.
-        """
+        """Return the table with grids in place of the names that its columns search."""
         models = {
             column: model.with_grid(self.grids) for column, model in self.models.items()
         }
@@ -132,8 +130,10 @@ class Experiment(Spec):
 
     @model_validator(mode="after")
     def _datasets_exist(self) -> Experiment:
-        """Raise ValueError if the protocol, a column, a profile, a claim or another part names a
-        data set that the table lacks.
+        """Raise ValueError if a part of the table names a data set that the table lacks.
+
+        Such parts are the protocol, columns, profiles, claims and expectations. Columns may also
+        name the data sets of `sizes` and the stand-ins.
         """
         protocol = self.protocol
         profiles = {key: profile for key, profile in self.profiles.items() if profile}
@@ -172,8 +172,10 @@ class Experiment(Spec):
 
     @model_validator(mode="after")
     def _columns_and_grids_exist(self) -> Experiment:
-        """Raise ValueError if a column is like a later one, searches a grid that does not exist,
-        both searches and fixes a hyperparameter, or if a claim names a column that does not exist.
+        """Raise ValueError if the table names a column or grid that it lacks.
+
+        A column may be like an earlier one only. It is also an error if a column both searches and
+        fixes a hyperparameter.
         """
         previous: list[str] = []
         for column, model in self.models.items():
@@ -219,8 +221,10 @@ class Experiment(Spec):
 
     @model_validator(mode="after")
     def _fits_have_fixed_parameters(self) -> Experiment:
-        """Raise ValueError if the outer split is for fixed hyperparameters, but a column searches
-        some, carries its state over, or limits its training rows under the .632 bootstrap.
+        """Raise ValueError if an outer split for fixed hyperparameters has unsuitable columns.
+
+        These search some, carry their state over, or limit their training rows under the .632
+        bootstrap.
         """
         kind = self.protocol.outer.kind
         if kind not in FIXED_FITS:
@@ -244,8 +248,9 @@ class Experiment(Spec):
 
     @model_validator(mode="after")
     def _searches_are_described(self) -> Experiment:
-        """Raise ValueError if a column searches hyperparameters, but the protocol does not name the
-        inner splits and the selection.
+        """Raise ValueError if columns search, but the protocol does not say how.
+
+        It must then name the inner splits and the selection.
         """
         searching = [
             column
@@ -267,8 +272,9 @@ class Experiment(Spec):
 
     @model_validator(mode="after")
     def _profiles_make_sense(self) -> Experiment:
-        """Raise ValueError if a profile is unknown, or its stand-ins or columns contradict the
-        table.
+        """Raise ValueError if a profile is unknown, or contradicts the table.
+
+        Only its stand-ins and columns are checked here.
         """
         _check_names("profiles names", self.profiles, PROFILES)
         for key, profile in (

@@ -49,8 +49,9 @@ class SpecPart(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _known_keys(cls, content: Any) -> Any:
-        """Return the content of a part; raise an error that names the allowed keys if one is
-        unknown.
+        """Return the content of a part as it is, before it is validated.
+
+        Raises an error that names the allowed keys if it is a mapping with an unknown key.
         """
         allowed = _keys_of(cls)
         for key in content if isinstance(content, dict) else ():
@@ -107,10 +108,10 @@ def is_checkout() -> bool:
 
 
 class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader):  # type: ignore[misc]
-    """A safe loader that reads 1e-3, and rejects duplicate keys and numbers that YAML 1.1 reads in
-    another base.
+    """A safe loader of YAML that reads 1e-3 as a number, and rejects ambiguous files.
 
-    It also rejects files that are nested too deeply, or whose aliases stand for too many values.
+    It rejects duplicate keys, numbers that YAML 1.1 reads in another base, files that are nested
+    too deeply, and aliases that stand for too many values.
     """
 
     _level = 0
@@ -136,8 +137,9 @@ class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Safe
         super().ascend_resolver()
 
     def construct_document(self, node: yaml.Node) -> Any:
-        """Return the content of a file; raise ConstructorError if its aliases stand for too many
-        values.
+        """Return the content of a file in the types of Python.
+
+        Raises ConstructorError if its aliases stand for too many values.
         """
         _count_values(node, {})
         return super().construct_document(node)

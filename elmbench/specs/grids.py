@@ -55,8 +55,9 @@ class ValueRange(Spec):
     @model_validator(mode="before")
     @classmethod
     def _from_values(cls, content: Any) -> Any:
-        """Return a plain list of values as the form {values}, and a mapping as it is; raise
-        ValueError for anything else.
+        """Return a plain list of values as the form {values}, and a mapping as it is.
+
+        Raises ValueError for anything else.
         """
         if not isinstance(content, dict | list | tuple | ValueRange):
             raise ValueError(f"expected a list of values, or {_FORMS}")
@@ -64,8 +65,9 @@ class ValueRange(Spec):
 
     @model_validator(mode="after")
     def _is_complete(self) -> ValueRange:
-        """Raise ValueError unless the keys of exactly one form are given, complete and with 1 to
-        10,000 values.
+        """Raise ValueError unless the keys of exactly one form are given, and all of them.
+
+        There may be 1 to 10,000 values.
         """
         if len(self._forms) != 1:
             raise ValueError(f"expected {_FORMS}")
@@ -95,9 +97,7 @@ class ValueRange(Spec):
         return [form for form, is_given in given.items() if is_given]
 
     def _check_list(self, values: Iterable[GridValue]) -> None:
-        """Raise ValueError if the form {values} also has a step, or a value is a number written as
-        text.
-        """
+        """Raise ValueError if the form {values} has a step, or a number written as text."""
         if self.step is not None:
             raise ValueError("a list of values takes no step")
         for value in values:
@@ -107,9 +107,7 @@ class ValueRange(Spec):
                 )
 
     def _check_steps(self) -> None:
-        """Raise ValueError if a range lacks one of its three parts, or powers have a fractional
-        step.
-        """
+        """Raise ValueError if a range lacks a part, or the step of powers is not whole."""
         if self._forms == ["range"]:
             if None in (self.start, self.stop, self.step):
                 raise ValueError("a range needs from, to and step")
@@ -188,9 +186,7 @@ class SearchGrid:
     def __get_pydantic_core_schema__(
         cls, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Return the schema by which pydantic reads a grid from {hyperparameter: notation} and
-        writes it.
-        """
+        """Return the schema by which pydantic reads and writes {hyperparameter: notation}."""
         notations = handler.generate_schema(dict[str, ValueRange])
         return core_schema.no_info_after_validator_function(
             cls._from_notations,
@@ -202,9 +198,7 @@ class SearchGrid:
 
     @classmethod
     def _from_notations(cls, notations: dict[str, ValueRange]) -> Self:
-        """Return the grid of the values that each notation describes; `notations`: by
-        hyperparameter.
-        """
+        """Return the grid of the values that notations describe, by hyperparameter."""
         return cls(
             values={name: notation.expand() for name, notation in notations.items()},
             notations=notations,
@@ -222,8 +216,9 @@ class SearchGrid:
         return lists | self.notations
 
     def content(self) -> dict[str, Any]:
-        """Return the JSON content of the grid, which is part of the key of a result: `grid`, the
-        values by name, and `grid_order`, the names.
+        """Return the JSON content of the grid, which is part of the key of a stored result.
+
+        It is {"grid": {name: values}, "grid_order": [names]}.
         """
         return {"grid": self.values, "grid_order": self.names}
 
@@ -269,8 +264,9 @@ class SearchGrid:
         ]
 
     def select(self, names: Iterable[str]) -> SearchGrid:
-        """Return the grid of these hyperparameters alone, in this order; raise KeyError for unknown
-        ones.
+        """Return the grid of these hyperparameters alone, in this order.
+
+        Raises KeyError for an unknown one. The notations are left out.
         """
         return SearchGrid({name: self.values[name] for name in names})
 

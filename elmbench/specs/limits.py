@@ -35,14 +35,16 @@ class Limits:
         )
 
     def wider(self, other: Limits) -> Limits:
-        """Return the larger limit of both, for time and for memory; no limit if one of them has
-        none.
+        """Return the larger limit of both, for time and for memory, without a text.
+
+        There is no limit (None) if one of them has none.
         """
         return self._combine(other, lambda a, b: None if None in (a, b) else max(a, b))
 
     def narrower(self, other: Limits) -> Limits:
-        """Return the smaller limit of both, for time and for memory; no limit counts as the
-        largest.
+        """Return the smaller limit of both, for time and for memory, without a text.
+
+        No limit (None) counts as the largest.
         """
         return self._combine(
             other,

@@ -143,8 +143,9 @@ class Measure:
 
 
 def symbol_of(parameter: str) -> str:
-    """Return the papers' symbol of a hyperparameter, given by the suite's name; this name if it has
-    none.
+    """Return the papers' symbol of a hyperparameter, such as h for n_hidden.
+
+    `parameter`: the suite's name, which is returned if there is no symbol.
     """
     return _SYMBOLS.get(parameter, parameter)
 

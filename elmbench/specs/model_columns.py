@@ -16,8 +16,9 @@ Searched = tuple[str, ...] | SearchGrid
 
 
 def names_of(search: Searched) -> tuple[str, ...]:
-    """Return the names of the hyperparameters that are searched, whether `search` is names or a
-    grid.
+    """Return the names of the hyperparameters that are searched.
+
+    `search`: these names, or a grid.
     """
     return tuple(search.names) if isinstance(search, SearchGrid) else search
 
@@ -71,8 +72,9 @@ class ModelOverride(Spec):
         return self.model_copy(update={"search": _searched_grid(self.search, grids)})
 
     def thin(self, step: int) -> ModelOverride:
-        """Return the changes with every `step`-th value of their grid, the first included. Changes
-        without a grid are returned as they are.
+        """Return the changes with every `step`-th value of their grid, the first included.
+
+        Changes without a grid, or only with names of grids, are returned as they are.
         """
         if not isinstance(self.search, SearchGrid):
             return self
@@ -122,8 +124,9 @@ class ModelColumn(Spec):
         return self.model_copy(update=change)
 
     def runs_on(self, dataset: str) -> bool:
-        """Return True if the column is run on a data set: `only` and `not_run` do not
-        exclude it.
+        """Return True if the column is run on a data set.
+
+        That is, `only` and `not_run` do not exclude it.
         """
         return (not self.only or dataset in self.only) and dataset not in self.not_run
 
@@ -143,10 +146,9 @@ class ModelColumn(Spec):
         return self.search
 
     def with_grid(self, grids: SearchGrid) -> ModelColumn:
-        """Return the column with grids in place of the names of searched hyperparameters, also in
-        its changes on single data sets.
+        """Return the column with grids in place of the names of searched hyperparameters.
 
-        `grids`: those of the table.
+        Its changes on single data sets have grids too. `grids`: those of the table.
         """
         overrides = {
             name: override.with_grid(grids) for name, override in self.overrides.items()
@@ -155,8 +157,10 @@ class ModelColumn(Spec):
         return self.model_copy(update={"search": search, "overrides": overrides})
 
     def thin(self, step: int) -> ModelColumn:
-        """Return the column with every `step`-th value of its grid, the first included, and of the
-        grids of its changes on single data sets. Raises TypeError before `with_grid`.
+        """Return the column with every `step`-th value of its grid, the first included.
+
+        The grids of its changes on single data sets are thinned too. Raises TypeError before
+        `with_grid`.
         """
         overrides = {
             name: override.thin(step) for name, override in self.overrides.items()

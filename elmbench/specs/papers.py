@@ -44,8 +44,9 @@ class Reading(Spec):
     def _default_changes_nothing(
         cls, values: dict[str, ReadingValue]
     ) -> dict[str, ReadingValue]:
-        """Return the values of a reading; raise ValueError if the first, the default, changes the
-        table.
+        """Return the values of a reading, by name, as they are.
+
+        Raises ValueError if the first one, which is the default, changes the table.
         """
         first = next(iter(values))
         if values[first].set:
@@ -228,9 +229,7 @@ class Paper(Spec):
 
     @classmethod
     def unpublished(cls, key: str) -> Self:
-        """Return a paper for tables that belong to none, a user's own: it has a key, and all else
-        is empty.
-        """
+        """Return a paper with only a key, for tables that belong to no paper."""
         return cls(key=key, title="", authors="", year=0)
 
     def unit_of(self, metric: str) -> Unit:

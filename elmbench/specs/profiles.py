@@ -119,8 +119,10 @@ class Resolved:
     def _by_suite_name(
         self, values: Iterable[PublishedValue]
     ) -> list[tuple[str, PublishedValue]]:
-        """Return pairs of the suite's name of a data set and a published value. Values of a data
-        set that has a stand-in are repeated at the end under the name of the stand-in.
+        """Return (the suite's name of its data set, value) for each published value.
+
+        Values of a data set that has a stand-in are repeated at the end under the name of the
+        stand-in. Raises ElmbenchError if a data set is unknown.
         """
         suite_names = {ALL: ALL}
         pairs = []
@@ -139,8 +141,9 @@ class Resolved:
 
     @property
     def mean_of(self) -> int:
-        """The number of draws of the protocol in a published mean; the smallest one possible if
-        the paper does not print it.
+        """The number of draws of the protocol in a published mean.
+
+        If the paper does not print it, it is the smallest one possible.
         """
         return self.means_of[0]
 
@@ -192,8 +195,9 @@ class Resolved:
         return self.spec.published.stand_ins if self.spec.published else {}
 
     def spelling(self, dataset: str) -> str:
-        """Return a data set's name as the paper spells it; the suite's name if the paper does not
-        print it or it is a stand-in.
+        """Return a data set's name as the paper spells it; `dataset` is the suite's name.
+
+        The suite's name is returned if the paper does not print the data set, or it is a stand-in.
         """
         if dataset in self.stand_ins:
             return dataset
@@ -213,11 +217,12 @@ class Resolved:
 def resolve(
     file: ExperimentFile, profile: str, readings: dict[str, str] | None = None
 ) -> Resolved:
-    """Return the experiment under a profile and readings. Raises ElmbenchError for an unknown
-    profile, reading or value, or if the table has no results under the profile.
+    """Return the experiment under a profile and readings.
 
     `profile` ({"ci", "fast", "paper"}): a profile that the file lacks is the printed protocol.
-    `readings`: values of readings, by id; other readings have their defaults.
+    `readings`: the name of the value by the id of the reading; other readings have their defaults.
+    Raises ElmbenchError for an unknown profile, reading or value, or if the table has no results
+    under the profile.
     """
     if profile not in PROFILES:
         raise unknown_name(
@@ -332,8 +337,10 @@ def comparison_record(resolved: Resolved) -> dict[str, Any]:
 
 
 def find_resolved(name: str, profile: str, results_dir: Path) -> Resolved:
-    """Return a table, by its id or alias, under a profile with default readings; or the comparison
-    `own/<name>` in a results folder (see `recorded_comparison`).
+    """Return a table under a profile with default readings, or a comparison.
+
+    `name`: the id or alias of a table; or `own/<name>`, a comparison in the results folder, whose
+    profile is always `compare`. Raises ElmbenchError if there is none.
     """
     if name.startswith("own/") and name not in load_catalogue():
         return recorded_comparison(name, results_dir)

@@ -71,6 +71,7 @@ def read_project(file: Path, working_folder: Path) -> Project:
         return path.relative_to(working_folder) if inside else path
 
     def paths_of(names: Iterable[str]) -> tuple[Path, ...]:
+        """Return the paths of the file, each as from `path_of`."""
         return tuple(path_of(name) for name in names)
 
     return Project(
@@ -83,8 +84,9 @@ def read_project(file: Path, working_folder: Path) -> Project:
 
 
 def _read_toml(file: Path) -> dict[str, object]:
-    """Return the content of a TOML file. Raises ElmbenchError, with the line and column, if it is
-    not valid.
+    """Return the content of a TOML file.
+
+    Raises ElmbenchError, with the line and column, if it cannot be read or is not valid.
     """
     expected = 'valid TOML, such as plugins = ["models.py"]'
     next_step = "correct the file"

@@ -34,8 +34,9 @@ class Scale(Spec):
         return self
 
     def content(self) -> dict[str, Any]:
-        """Return the content of the scaling in the key of a stored result: `range` or `kind`, and
-        `fit-on`.
+        """Return the JSON content of the scaling, which is part of the key of a stored result.
+
+        It is {"range": [low, high]} or {"kind": name}, with "fit-on": "all" or "train".
         """
         scaling: dict[str, Any] = (
             {"range": list(self.range)} if self.kind == "range" else {"kind": self.kind}
@@ -54,8 +55,10 @@ class TargetScale(Scale):
     metrics: Literal["scaled", "original"] = "scaled"
 
     def content(self) -> dict[str, Any]:
-        """Return the content of the scaling in the key of a stored result: as for `Scale`, and
-        `metrics` unless they are scaled.
+        """Return the JSON content of the scaling, which is part of the key of a stored result.
+
+        It is {"range": [low, high]} or {"kind": name}, with "fit-on"; and "metrics": "original" if
+        metrics are in the file's units.
         """
         return (
             {} if self.metrics == "scaled" else {"metrics": self.metrics}

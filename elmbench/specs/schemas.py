@@ -74,8 +74,10 @@ def schema_text(kind: FileKind) -> str:
 
 
 def all_definitions() -> dict[str, Schema]:
-    """Return the JSON schema of each part of the files, by the name of its class, with the comments
-    of its fields.
+    """Return the JSON schema of each part of the files, by the name of its class.
+
+    The comments of its fields are the descriptions of its keys. Kinds of source and of split that
+    loaded plug-ins declare are included.
     """
     sources = [source_class(kind) for kind in source_kinds()]
     models: list[type[BaseModel]] = [

@@ -82,8 +82,10 @@ class Split:
     version: str = ""
 
     def content(self) -> dict[str, Any]:
-        """Return the content of the split in the key of a stored result: `kind`, and what else
-        determines its rows, such as `folds`, `train` and `test`, or the `checksum` of a file.
+        """Return the JSON content of the split, which is part of the key of a stored result.
+
+        It has `kind`, and those of `folds`, `train`, `test`, `checksum` (of a file) and `version`
+        (of a plug-in's code) that determine the rows of a split of this kind.
         """
         content: dict[str, Any] = {"kind": self.kind}
         if self.kind in ("official", LEAVE_ONE_OUT):
@@ -132,8 +134,9 @@ class PartSizes(Spec):
 
 
 def _kind_check(*kinds: str) -> AfterValidator:
-    """Return a validator that rejects a kind of split that is neither one of these nor of a
-    plug-in.
+    """Return a validator that rejects kinds of split other than these and those of plug-ins.
+
+    It raises ValueError, which lists the allowed kinds.
     """
 
     def check(kind: str) -> str:
@@ -147,8 +150,9 @@ def _kind_check(*kinds: str) -> AfterValidator:
 
 
 def _with_folds_of_plugin(content: Any) -> Any:
-    """Return the content of a split with the number of folds that its plug-in declares; content of
-    other kinds as it is. Raises ValueError if it gives another number.
+    """Return the content of a split with the number of folds that its plug-in declares.
+
+    Content of other kinds is returned as it is. Raises ValueError if it gives another number.
     """
     name = content.get("kind") if isinstance(content, dict) else None
     plugin = plugin_splits().get(name) if isinstance(name, str) else None
@@ -193,8 +197,9 @@ class Splitter(Spec):
 
     @model_validator(mode="after")
     def _check_kind(self) -> Self:
-        """Raise ValueError if the kind of split has a key too many or lacks one, or its sizes are
-        not valid.
+        """Raise ValueError if a key does not fit the kind of split, or its sizes are not valid.
+
+        That is, the kind has a key too many or lacks one.
         """
         _check_folds(self.kind, self.folds)
         has_sizes = self.train is not None or self.test is not None
@@ -325,8 +330,10 @@ class Outer(Spec):
     @model_validator(mode="before")
     @classmethod
     def _name_the_folds(cls, content: Any) -> Any:
-        """Return the content with the name of a repeated scheme replaced by its kind, folds and
-        runs.
+        """Return the content with a repeated scheme replaced by its kind, folds and runs.
+
+        That is, `5x2` becomes 5 runs of `kfold` with 2 folds. Raises ValueError if other numbers
+        are given, or one that the scheme does not fix is missing.
         """
         name = content.get("kind") if isinstance(content, dict) else None
         if not isinstance(name, str) or name not in REPEATED_SCHEMES:

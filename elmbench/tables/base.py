@@ -50,8 +50,9 @@ class TableOptions(SpecPart):
 
 @dataclass(frozen=True)
 class Outputs:
-    """The stored result of one cell, for the figure; the result of a fit has `predictions` (see
-    `StoredPredictions`).
+    """The stored result of one cell, for the figure.
+
+    The result of a fit has `predictions` (see `StoredPredictions`).
     """
 
     cell: Cell
@@ -108,9 +109,7 @@ class TableKind(ABC):
 
     @property
     def tasks(self) -> list[LearningTask]:
-        """The tasks of the data sets, "classification" or "regression", each once, in alphabetical
-        order.
-        """
+        """The tasks of the data sets, each once: "classification", "regression" or both."""
         return sorted({spec.task for spec in self.experiment.datasets.values()})
 
     def task_of(self, dataset: str) -> LearningTask:
@@ -262,8 +261,9 @@ class TableKind(ABC):
         return self.own_columns
 
     def heading(self) -> str:
-        """Return the heading of a section in which no hyperparameters are chosen; by default,
-        `caption`.
+        """Return the heading of a section without a choice of hyperparameters.
+
+        By default, it is `caption`.
         """
         return self.caption
 
@@ -296,8 +296,9 @@ class TableKind(ABC):
         return self.figure_of(points) if len(points) else None
 
     def figure_of(self, points: DataFrame) -> Figure:
-        """Return the figure of these points, the lines of its data: the data, the drawing and its
-        PNG.
+        """Return the figure of these points: the data, the drawing and its PNG.
+
+        `points`: the lines of the data.
         """
         drawing = self.draw(points)
         return Figure(data=points, png=figure_bytes(drawing), drawing=drawing)

@@ -65,8 +65,10 @@ REPEATED = ("ordered-kfold", "predefined-kfold")
 
 
 class ComparisonTable(TableKind):
-    """A line for each model on each data set, the best first; average ranks if there are several
-    data sets. Models with equal means share a rank, and `ModelOrder` orders them.
+    """A line for each model on each data set, the best first.
+
+    Average ranks follow if there are several data sets. Models with equal means share a rank, and
+    `ModelOrder` orders them.
 
     The test is the corrected resampled t-test of the differences on the same rows from the model of
     the best mean (Nadeau and Bengio, "Inference for the generalization error", 2003), by Holm's
@@ -79,8 +81,9 @@ class ComparisonTable(TableKind):
     judges = False
 
     def heading(self) -> str:
-        """Return the heading: the order of the models, and the meaning of p if the split allows a
-        test.
+        """Return the heading: the order of the models, and the meaning of p.
+
+        The latter is left out if the split allows no test.
         """
         tasks = dict.fromkeys(spec.task for spec in self.experiment.datasets.values())
         first = _first_metrics(self.spec, tasks)
@@ -513,8 +516,9 @@ def _metric_column(metric: str) -> Column:
 
 
 def _brief_column(metric: str) -> Column:
-    """Return the column of a metric that does not rank: numeric, with a short heading in a
-    terminal.
+    """Return the column of a metric that does not rank, named `value-<metric>`.
+
+    It is numeric, with a short heading in a terminal.
     """
     return replace(
         _metric_column(metric), brief=_BRIEF.get(metric, metric), numeric=True

@@ -276,8 +276,9 @@ def _scale_axis(axes: Any, values: Any, *, is_C: bool) -> None:
 
 
 def point_of(measure: Measure) -> float:
-    """Return the x value of a measure on a curve: the value of its hyperparameter or its number of
-    rows; 0 without one.
+    """Return the x value of a measure on a curve.
+
+    It is the value of its hyperparameter or its number of rows; 0 without one.
     """
     return float(measure.value or 0)
 

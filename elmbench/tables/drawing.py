@@ -201,9 +201,7 @@ def default_cells(cells: pd.DataFrame) -> pd.DataFrame:
 def default_cells_by_model(
     cells: pd.DataFrame,
 ) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """Yield (data set, model, its cells), with the cells under default readings and first
-    selection.
-    """
+    """Yield (data set, model, its cells) under default readings and the first selection."""
     for (dataset, model), group in default_cells(cells).groupby(
         ["dataset", "model"], sort=False
     ):

@@ -46,8 +46,9 @@ _NEEDS = {
 
 
 class MetricsTable(TableKind):
-    """A line for each model on each data set: every metric of the task in the protocol's order, and
-    the fit times.
+    """A line for each model on each data set: the metrics of the task, and the fit times.
+
+    The metrics have the order of the protocol.
     """
 
     shows_metrics = True
@@ -96,11 +97,11 @@ class MetricsTable(TableKind):
         yield from missing_metrics(cells, self.experiment)
 
     def _metric_columns(self, datasets: Collection[str]) -> list[Column]:
-        """Return the columns `per_metric` of the first metric of each data set, and of further
-        ones.
+        """Return the columns `per_metric` of each metric of these data sets.
 
-        Their names end in 2, 3, ... from the second metric on. Data sets with different metrics
-        share the columns; the heading joins the names, such as `mcc / nrmse`.
+        The first metric of every data set comes first, then the second, ... Their names end in 2,
+        3, ... from the second metric on. Data sets with different metrics share the columns; the
+        heading joins the names, such as `mcc / nrmse`.
         """
         protocol = self.spec.protocol
         metrics_by_data = [self._metrics_of(name) for name in datasets] or [[""]]

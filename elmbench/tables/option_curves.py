@@ -28,11 +28,10 @@ _CROSSES = ("x", "+", "1", "2", "|")
 
 
 class OptionCurvesTable(TimesTable):
-    """Fit times of each model on generated data with an option in the name, such as
-    `sparse-10k[density=0.6]`.
+    """Fit times of each model on generated data with an option in the name.
 
-    The figure has a panel for each generator, and in it a curve of each model over the values of
-    the option.
+    An example of a name is `sparse-10k[density=0.6]`. The figure has a panel for each generator,
+    and in it a curve of each model over the values of the option.
     """
 
     figure_legend = BAND_LEGEND

@@ -13,11 +13,10 @@ from elmbench.tables.result_table import Note
 
 
 class ParametersTable(TableKind):
-    """A line for each hyperparameter that a column searches itself, and does not inherit from
-    another one.
+    """A line for each hyperparameter that a column searches itself.
 
-    There are no verdicts: the mean of a hyperparameter over runs is not a result. It has three
-    significant figures.
+    One that it inherits from another column has no line. There are no verdicts: the mean of a
+    hyperparameter over runs is not a result. It has three significant figures.
     """
 
     judges = False

@@ -10,8 +10,9 @@ from elmbench.tables.metrics import MetricsTable
 
 
 class PrecisionRecallTable(MetricsTable):
-    """The table of metrics; the curves are drawn from the stored decision values of the test
-    rows.
+    """The table of metrics, with a figure of precision-recall curves.
+
+    They are drawn from the stored decision values of the test rows.
     """
 
     draws_from_store = True

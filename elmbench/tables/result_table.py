@@ -45,8 +45,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Note:
-    """A remark below a table, in one sentence; its kind is `claim`, `optimism`, `warning`,
-    `ending`, ...; a `question`, whether the table answers the user's, is shown above it.
+    """A remark below a table, in one sentence.
+
+    Its kind is `claim`, `optimism`, `warning`, `ending`, ...; a `question`, whether the table
+    answers the user's, is shown above it.
     """
 
     kind: str
@@ -84,8 +86,9 @@ class Entry:
 
     @property
     def verdict_text(self) -> str:
-        """The verdict with the test rows by which a value is off, such as `close, 2 test rows
-        off`.
+        """The verdict, with the test rows by which a value is off.
+
+        Such as `close, 2 test rows off`; empty without a verdict.
         """
         if self.rows_off is None:
             return self.verdict
@@ -121,8 +124,9 @@ class Section:
 
     @property
     def heading(self) -> str:
-        """The explanation, the readings other than the default, and a warning if one of
-        them leaks.
+        """The explanation, the readings other than the default, and a warning of leaks.
+
+        The warning follows if a reading lets test rows reach a model.
         """
         reading = (
             "; reading " + ";".join(map(str, self.readings)) if self.readings else ""
@@ -162,8 +166,9 @@ class ResultTable:
         ]
 
     def texts(self, section: Section, columns: Sequence[Column]) -> list[list[str]]:
-        """Return the lines of a section as lists of texts, one text for each of `columns`; missing
-        ones are empty.
+        """Return the lines of a section as lists of texts, one text for each of `columns`.
+
+        Missing texts are empty.
         """
         return [
             [line.get(column.name, "") for column in columns] for line in section.lines

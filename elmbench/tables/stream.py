@@ -87,8 +87,9 @@ class StreamCurvesTable(CurvesTable):
             )
 
     def _check_column(self, column: str, model: ModelColumn) -> None:
-        """Raise ValueError if a column searches hyperparameters; `column`: its name, for the
-        message.
+        """Raise ValueError if a column searches hyperparameters.
+
+        `column`: its name, for the message.
         """
         if model.searched:
             raise ValueError(
@@ -100,8 +101,9 @@ class StreamCurvesTable(CurvesTable):
         return [metric for metric in self.spec.protocol.metrics if metric in _METRICS]
 
     def task(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Task:
-        """Return the task that learns the training rows of one outer fold in chunks, and measures
-        it.
+        """Return the task that learns the training rows of one outer fold in chunks.
+
+        It measures the model after each chunk. `run`, `fold`: counted from 0.
         """
         from elmbench.tasks.stream import Stream
 

@@ -23,8 +23,7 @@ class SurfaceOptions(TableOptions):
 
 
 class SurfaceTable(CurvesTable):
-    """Curves over one hyperparameter; the `params` of each column fix a second one at another
-    value.
+    """Curves over one hyperparameter; each column fixes a second one at another value.
 
     The figure has a panel for each data set.
     """
@@ -34,8 +33,10 @@ class SurfaceTable(CurvesTable):
     figure_legend = "The star marks the best value; the lines join equal values."
 
     def check(self) -> None:
-        """Raise ValueError unless all columns vary the same hyperparameter and each fixes the one
-        of `options.rows` at a number of its own.
+        """Raise ValueError unless the columns form a surface.
+
+        All must vary the same hyperparameter, and each must fix the one of `options.rows` at a
+        number of its own.
         """
         super().check()
         if len(self.varied_params()) != 1:

@@ -8,9 +8,7 @@ from elmbench.tables.result_table import Column, Line
 
 
 class TimesTable(MetricsTable):
-    """A line for each model on each data set: times and ratios, then the metrics without
-    verdicts.
-    """
+    """A line for each model on each data set: times, ratios, and metrics without verdicts."""
 
     per_metric = (VALUE,)
 

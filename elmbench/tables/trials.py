@@ -17,10 +17,10 @@ from elmbench.tables.metrics import MetricsTable
 
 
 class TrialsTable(MetricsTable):
-    """The table of metrics; the figure has a panel for each data set, and in it a line of each
-    model over the trials.
+    """The table of metrics, with a figure of each trial.
 
-    A trial is a run; its value is that of the first metric of the task, the mean over the folds if
+    The figure has a panel for each data set, and in it a line of each model over the trials. A
+    trial is a run; its value is that of the first metric of the task, the mean over the folds if
     there are several.
     """
 

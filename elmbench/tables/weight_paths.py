@@ -83,8 +83,9 @@ class WeightPathsTable(MetricsTable):
         return [*super().values(extra), *map(Measure, COUNTED)]
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
-        """Return the metrics, the time and size of a fit, and the numbers of kernels and
-        iterations.
+        """Return the metrics, the time and size of a fit, and two more counts.
+
+        These are the numbers of kernels with a weight and of iterations.
         """
         return [*super().measures(dataset, model), *map(Measure, COUNTED)]
 

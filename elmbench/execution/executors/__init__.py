@@ -93,8 +93,9 @@ class Executor(AbstractContextManager["Executor"]):
     @property
     @abstractmethod
     def workers(self) -> int:
-        """The number of tasks that run at the same time; 0 while there is no worker, but some may
-        join.
+        """The number of tasks that run at the same time.
+
+        It is 0 while there is no worker, but some may join.
         """
 
     @property
@@ -107,8 +108,9 @@ class Executor(AbstractContextManager["Executor"]):
 
     @abstractmethod
     def warm(self) -> None:
-        """Start a worker, or connect to those of a scheduler, in the background before there are
-        tasks.
+        """Start a worker in the background before there are tasks.
+
+        For a scheduler, connect to it.
         """
 
     @abstractmethod

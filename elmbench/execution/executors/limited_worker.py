@@ -61,8 +61,9 @@ _LIBRARIES = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR")
 
 @contextlib.contextmanager
 def _no_daemon() -> Iterator[None]:
-    """Let this process start processes during a `with` block, even if multiprocessing made it a
-    daemon.
+    """Let this process start processes during a `with` block, even as a daemon.
+
+    It may be a daemon of multiprocessing.
     """
     process = multiprocessing.current_process()
     is_daemon = process.daemon
@@ -75,11 +76,11 @@ def _no_daemon() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _safe_start() -> Iterator[None]:
-    """Let Python processes that start meanwhile import no files of the current folder, and not end
-    by Ctrl-C.
+    """Let Python processes that start during a `with` block start safely.
 
-    A terminal sends Ctrl-C to them too, also before they can ignore it. One of them is a tracker of
-    semaphores, which would print a warning if this process was killed.
+    They import no files of the current folder, and are not ended by Ctrl-C. A terminal sends Ctrl-C
+    to them too, also before they can ignore it. One of them is a tracker of semaphores, which would
+    print a warning if this process was killed.
 
     A process of a pool of multiprocessing is a daemon, which may not start processes, because they
     would outlive it. Workers do not: a guard ends them with their owner.
@@ -196,8 +197,9 @@ class _WorkerProcess:
         return self._result(answer)
 
     def _check_memory(self, limit: int) -> None:
-        """Raise `_Ended` if the process and its descendants hold more bytes than `limit`; set
-        `held`.
+        """Set `held`, the bytes that the process and its descendants hold.
+
+        Raises `_Ended` if they are more than `limit`.
         """
         self.held = held_bytes(self.number, limit)
         if self.held > limit:

@@ -58,6 +58,7 @@ def load_inputs(
     from elmbench.tasks.base import Context
 
     def load() -> "Result":
+        """Load what the task needs, and return an empty result."""
         if packed.load.outside_code:
             _load_plugins(settings.plugins)
         preload(_unpack(packed), context)

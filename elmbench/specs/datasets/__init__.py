@@ -104,8 +104,9 @@ class RowColumns(SpecPart):
 
 
 def _check_stem(stem: str) -> None:
-    """Raise ValueError unless a text can be a file's name: it has no separator, does not begin with
-    a dot and is not too long.
+    """Raise ValueError unless a text can be the stem of a file's name, or is empty.
+
+    It must have no separator, not begin with a dot and not be too long.
     """
     has_separator = _NOT_IN_A_STEM.search(stem) is not None
     if has_separator or stem.startswith(".") or len(stem) > _LONGEST_NAME:
@@ -176,8 +177,10 @@ class DatasetSpec(RowColumns):
         return self
 
     def _check_classes(self) -> None:
-        """Raise ValueError unless a classification has classes, two classes have a positive one,
-        and positive labels are among the known labels.
+        """Raise ValueError unless a classification names its classes consistently.
+
+        It must have classes, two classes a positive one, and positive labels must be among the
+        known labels.
         """
         classes = self.shape.classes
         labels = self.shape.labels
@@ -329,8 +332,10 @@ class DatasetSpecs(Mapping[str, DatasetSpec]):
         return joined
 
     def find(self, name: str) -> DatasetSpec:
-        """Return the data set of a name or alias; the case matters only if two names differ by
-        nothing else. Raises ElmbenchError for an unknown name.
+        """Return the data set of a name or alias.
+
+        The case matters only if two names differ by nothing else. Raises ElmbenchError for an
+        unknown name.
 
         Generated data may have options after their name, as in `sparse-10k[density=0.6]`. Their
         rows are those of the data set under these options. A file in a data directory has the full
@@ -360,8 +365,10 @@ class DatasetSpecs(Mapping[str, DatasetSpec]):
 
 
 def split_name(name: str) -> tuple[str, dict[str, float]]:
-    """Return the name of a data set without its options, and the options: 'a[b=1,c=2]' gives 'a'
-    and {'b': 1.0, 'c': 2.0}. Raises ElmbenchError if an option is not a number.
+    """Return the name of a data set without its options, and the options.
+
+    'a[b=1,c=2]' gives 'a' and {'b': 1.0, 'c': 2.0}; a name without brackets has no options. Raises
+    ElmbenchError if an option is not a number.
     """
     match = _NAME_WITH_OPTIONS.fullmatch(name)
     if match is None:

@@ -17,8 +17,10 @@ TRAINING_ONLY = "only the training part is here"
 
 
 def _as_label(value: Any) -> Any:
-    """Return a label as text, although YAML reads an unquoted 1 as a number; raise ValueError for a
-    boolean. Other values are left to the validator.
+    """Return a label as text, although YAML reads an unquoted 1 as a number.
+
+    Raises ValueError for a boolean. Values other than numbers are returned as they are, for the
+    validator.
     """
     if isinstance(value, bool):
         raise ValueError(
@@ -200,8 +202,10 @@ def source_kinds() -> list[str]:
 
 
 def source_class(kind: object) -> type[SourceSpec]:
-    """Return the class of a kind of source: of the suite, or of a plug-in file's dictionary
-    `SOURCES`. Raises ValueError if there is none, or it is not a complete `Source`.
+    """Return the class of a kind of source: of the suite, or of a plug-in file.
+
+    A plug-in file declares it in the dictionary `SOURCES`. Raises ValueError if there is none, or
+    it is not a complete `Source`.
     """
     name = str(kind)
     if name in BUILT_IN:

@@ -66,8 +66,9 @@ def write_new_paper(key: str, parent: Path) -> list[Path]:
 
 
 def _fill_in(name: str, key: str) -> str:
-    """Return the text of a template, with KEY and VERSION replaced by the key of the paper and the
-    version of elmbench.
+    """Return the text of the template `name` for a new paper.
+
+    KEY and VERSION are replaced by the key of the paper and the version of elmbench.
     """
     text = (_TEMPLATES / name).read_text("utf-8")
     return text.replace("KEY", key).replace("VERSION", elmbench.__version__)
