@@ -16,9 +16,9 @@ from made_work import task_from_spec
 import elmbench
 from elmbench.evaluation.stored_predictions import _pack, packed_rows
 from elmbench.execution.store import Store
-from elmbench.judging.claims import check_claims
+from elmbench.judging.judged_results import JudgedResults
 from elmbench.judging.measured_cells import MeasuredCells
-from elmbench.judging.summary import optimism, summarise, summary_frame, summary_lines
+from elmbench.judging.summary import summarise
 from elmbench.report.build_table import build_table
 from elmbench.report.table_results import Results, results_of_table
 from elmbench.results.cells import (
@@ -300,10 +300,7 @@ def table_of(resolved: Resolved, lines: list[dict[str, Any]]) -> ResultTable:
 
 def table_from(cells: pd.DataFrame, resolved: Resolved) -> ResultTable:
     """The table that a frame of cells makes."""
-    lines = summary_lines(MeasuredCells(cells, resolved))
-    claims = check_claims(summary_frame(lines), MeasuredCells(cells, resolved))
-    gains = optimism(cells, resolved)
-    return build_table(lines, cells, gains, list(claims), resolved=resolved)
+    return build_table(JudgedResults(cells, resolved))
 
 
 def rows_of(section: Section) -> list[dict[str, str]]:

@@ -83,7 +83,7 @@ def outcomes_of(papers: Iterable[PaperResults]) -> list[Outcome]:
 def _outcome_of(table: TableResults) -> Outcome:
     """Return the verdict on a table and its duration."""
     fast = (results for results in table.results if results.resolved.profile == "fast")
-    verdict = table.main_verdict
+    verdict = table.judged.main_verdict
     return Outcome(
         experiment=table.file.id,
         verdict="" if verdict is None else verdict.state,

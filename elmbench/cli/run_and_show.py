@@ -117,9 +117,9 @@ def _show(results: Sequence[Results], prepared: PreparedRun) -> None:
         elsewhere = ["data", *CONCLUSION] if is_comparison else []
         state.console.print(result.renderable(state.width, ["claim", *elsewhere]))
         table = f"elmbench table {result.resolved.file.id} --profile {result.resolved.profile}"
-        if whole.claim_outcomes:
+        if whole.judged.claim_outcomes:
             state.say(
-                f"tested claims of the paper: {len(whole.claim_outcomes)}; next: {table}"
+                f"tested claims of the paper: {len(whole.judged.claim_outcomes)}; next: {table}"
             )
         elif len(result.cells) < len(whole.cells):
             state.say(f"the whole table, with earlier cells: {table}")

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from elmbench.evaluation.score_comparison import share_of_test_rows
 from elmbench.judging.cell_verdicts import judge_cells, verdict_without_cells
-from elmbench.judging.measured_cells import Key, MeasuredCells
+from elmbench.judging.measured_cells import GROUP, Key, MeasuredCells
 from elmbench.judging.summary_line import COLUMNS, ROWS_OFF, SummaryLine
 from elmbench.judging.value_verdicts import run_means
 from elmbench.judging.verdict_words import COMPLETE, NOT_MEASURED
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import Region, corrected_t_test
-from elmbench.results.cells import TEXT_TYPE, order_of
+from elmbench.results.cells import REMARKS, TEXT_TYPE, order_of, remarks_of
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved
 
@@ -37,6 +37,9 @@ _TYPES: dict[str, Any] = {
     "runs_to_tell": "Int64",
     ROWS_OFF: "Int64",
 }
+#: The column of a summary that is True for a value of the committed results; it is there if other
+#: values are the user's.
+COMMITTED = "committed"
 #: The columns that identify the test rows of a cell.
 _FOLDS = ("run", "fold")
 #: Columns of `optimism.csv`.
@@ -88,6 +91,25 @@ def summary_frame(lines: Sequence[SummaryLine]) -> pd.DataFrame:
     if not has_rows_off:
         del columns[ROWS_OFF]
     return pd.DataFrame(columns)
+
+
+def with_origin(
+    summary: pd.DataFrame, cells: pd.DataFrame, committed: Collection[Key]
+) -> pd.DataFrame:
+    """Return lines of `summary.csv` with the column `REMARKS` if data sets have remarks, and the
+    column `COMMITTED` if some values are of the committed results.
+
+    `committed`: the groups of cells of these.
+    """
+    remarks = remarks_of(cells)
+    if remarks:
+        by_line = summary["dataset"].map(remarks)
+        summary = summary.assign(**{REMARKS: by_line})
+    if committed:
+        groups = summary[GROUP].itertuples(index=False, name=None)
+        is_committed = [group in committed for group in groups]
+        summary = summary.assign(**{COMMITTED: is_committed})
+    return summary
 
 
 def _measured_lines(

@@ -25,6 +25,12 @@ JUDGED = ("exact", "reproduced", "consistent", "close", "differs")
 COMPARED = (*JUDGED, "too few runs")
 #: All verdicts on a published value (docs/verdicts.md).
 VERDICTS = (*COMPARED, "not comparable", "no data", "cited")
+#: The ranks of verdicts by their evidence: a value counts under the profile with the highest rank.
+EVIDENCE = (
+    dict.fromkeys(VERDICTS, 0)
+    | {"not comparable": 1, "too few runs": 2}
+    | dict.fromkeys(JUDGED, 3)
+)
 #: The sign of each verdict, so that a reader does not depend on colours.
 SIGNS = dict(zip(VERDICTS, ("=", "✓", "∈", "≈", "✗", "?", "∥", "–", "”"), strict=True))
 #: The ending of a group of cells without missing or failed cells.

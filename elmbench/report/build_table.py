@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from elmbench.errors import amount
-from elmbench.judging.claim_outcomes import ClaimOutcome
+from elmbench.judging.judged_results import JudgedResults
 from elmbench.judging.measured_cells import GROUP, Key
 from elmbench.judging.summary_line import SummaryLine
 from elmbench.judging.verdict_words import COMPLETE, NOT_MEASURED
@@ -33,31 +33,25 @@ from elmbench.tables.number_texts import ending_text, quantity, three_digits
 from elmbench.tables.result_table import COMMITTED_SIGN, Entry, ResultTable, Section
 
 
-def build_table(
-    lines: Sequence[SummaryLine],
-    cells: pd.DataFrame,
-    optimism: pd.DataFrame,
-    claims: Sequence[ClaimOutcome],
-    *,
-    resolved: Resolved,
-    committed: Collection[Key] = (),
-) -> ResultTable:
-    """Return the table of the lines of a summary: a section for each reading and selection, in the
-    order of the lines, and notes.
-
-    `cells`, `optimism`: the frames of `cells.csv` and `optimism.csv`. `committed`: the groups of
-    cells whose values are of the committed results, in a table that has values of the user's too.
+def build_table(judged: JudgedResults) -> ResultTable:
+    """Return the table of judged results: a section for each reading and selection, in the order of
+    the lines of the summary, and notes.
     """
+    resolved = judged.resolved
+    cells = judged.cells
+    lines = judged.lines
+    optimism = judged.optimism
     kind = kind_of_table(resolved)
     columns = kind.columns(list(dict.fromkeys(cells["dataset"])))
     if all(column.name != "optimism" for column in columns):
         optimism = optimism.iloc[:0]
-    sections = _Sections(cells, optimism, kind, committed)
+    sections = _Sections(cells, optimism, kind, judged.committed)
     by_section = group_by(lines, lambda line: (line.reading, line.select))
     spec = resolved.file.spec
     datasets = {*cells["dataset"], *(line.dataset for line in lines)} or set(
         resolved.datasets
     )
+    notes = table_notes(cells, optimism, judged.claim_outcomes, datasets, resolved)
     return ResultTable(
         title=f"{spec.label}: {spec.title}",
         subtitle=_subtitle(kind, cells),
@@ -66,7 +60,7 @@ def build_table(
             sections.section(reading, select, of_section)
             for (reading, select), of_section in by_section.items()
         ),
-        notes=tuple(table_notes(cells, optimism, claims, datasets, resolved)),
+        notes=tuple(notes),
     )
 
 

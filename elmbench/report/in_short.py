@@ -1,10 +1,10 @@
 """The sentences of a paper's file that say whether it holds, with numbers from the results."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Protocol
 
 import numpy as np
 
+from elmbench.judging.judged_table import JudgedTable
 from elmbench.judging.measured_cells import ComparedValue
 from elmbench.judging.table_measures import (
     Row,
@@ -13,7 +13,6 @@ from elmbench.judging.table_measures import (
     rows_of,
 )
 from elmbench.numerics.arrays import Array
-from elmbench.report.table_results import Results
 from elmbench.report.verdict_sentences import distance_with_unit, median_text
 from elmbench.specs.measures import Measure
 from elmbench.specs.papers import (
@@ -25,20 +24,8 @@ from elmbench.specs.papers import (
 )
 
 
-class TableWithResults(Protocol):
-    """A table and its results under each profile."""
-
-    @property
-    def compared_values(self) -> list[ComparedValue]:
-        """The published values that are compared with our runs."""
-
-    @property
-    def results(self) -> tuple[Results, ...]:
-        """The results under each profile, the most faithful one first."""
-
-
 def in_short(
-    sentences: tuple[ShortSentence, ...], tables: Mapping[str, TableWithResults]
+    sentences: tuple[ShortSentence, ...], tables: Mapping[str, JudgedTable]
 ) -> list[str]:
     """Return the sentences whose values have all been run.
 
@@ -52,9 +39,7 @@ def in_short(
     return [text for text in rendered if text is not None]
 
 
-def _render(
-    sentence: ShortSentence, tables: Mapping[str, TableWithResults]
-) -> str | None:
+def _render(sentence: ShortSentence, tables: Mapping[str, JudgedTable]) -> str | None:
     """Return a sentence with its numbers; None if one of them has not been run."""
     measures = {
         name: _measure_texts(pooled, tables)
@@ -71,7 +56,7 @@ def _render(
 
 
 def _measure_texts(
-    pooled: PooledMeasures, tables: Mapping[str, TableWithResults]
+    pooled: PooledMeasures, tables: Mapping[str, JudgedTable]
 ) -> MeasureTexts | None:
     """Return the measures of the pooled values of some tables; None if nothing is compared."""
     by_table = [
@@ -144,7 +129,7 @@ def _is_of(value: ComparedValue, metric: str) -> bool:
     return value.measure.metric == metric
 
 
-def _value_texts(quoted: QuotedValue, table: TableWithResults) -> ValueTexts | None:
+def _value_texts(quoted: QuotedValue, table: JudgedTable) -> ValueTexts | None:
     """Return our mean and the published value as texts; None if the value has not been run."""
     value = next(_values_of(quoted, table), None)
     if value is None:
@@ -154,7 +139,7 @@ def _value_texts(quoted: QuotedValue, table: TableWithResults) -> ValueTexts | N
     )
 
 
-def _values_of(quoted: QuotedValue, table: TableWithResults) -> Iterator[ComparedValue]:
+def _values_of(quoted: QuotedValue, table: JudgedTable) -> Iterator[ComparedValue]:
     """Yield the quoted value under each profile and selection that has it, the one that counts
     first. With a reading, it is measured under this reading.
     """

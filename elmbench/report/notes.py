@@ -17,7 +17,7 @@ from elmbench.metrics import less_is_better, unit_of
 from elmbench.numerics.significance import Region, corrected_t_test
 from elmbench.report.verdict_sentences import margin_text
 from elmbench.results import group_by
-from elmbench.results.cells import CAPPED, REMARKS, WARNING
+from elmbench.results.cells import CAPPED, WARNING, remarks_of
 from elmbench.specs.profiles import Resolved
 from elmbench.tables import kind_of_table
 from elmbench.tables.drawing import words_for
@@ -100,17 +100,6 @@ def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
                 "added",
                 f"{text} (corrected resampled t-test on {len(scores)} {unit}, Holm's correction)",
             )
-
-
-def remarks_of(cells: pd.DataFrame) -> dict[str, str]:
-    """Return the remarks on each data set that has any, separated by "; "."""
-    if REMARKS not in cells.columns:
-        return {}
-    lines = cells.loc[cells[REMARKS].notna(), ["dataset", REMARKS]].drop_duplicates()
-    return {
-        str(name): "; ".join(map(str, group))
-        for name, group in lines.groupby("dataset", sort=False)[REMARKS]
-    }
 
 
 def optimism_notes(default: pd.DataFrame) -> Iterator[Note]:

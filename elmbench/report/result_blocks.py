@@ -128,7 +128,7 @@ class ResultBlocks:
         for results in self.paper_results(paper).results:
             spec = results.resolved.file.spec
             group = (f"{spec.label}: {spec.title}", results.resolved.profile)
-            verdicts = results.published_values["verdict"]
+            verdicts = results.judged.published_values["verdict"]
             counts[group] = Counter(verdicts[verdicts != ""])
         total = sum(counts.values(), Counter[str]())
         columns = [name for name in VERDICTS if total[name]]
@@ -198,7 +198,7 @@ class ResultBlocks:
         it.
         """
         rows = [["table", "claim", "data", "comparison", "profile", "verdict"]]
-        for outcome in self.paper_results(paper).claims:
+        for outcome in self.paper_results(paper).judged.claims:
             line = outcome.record()
             resolved = outcome.resolved
             claim = [
@@ -213,7 +213,7 @@ class ResultBlocks:
     def main(self, paper: str = "") -> str:
         """Return the main claims of a paper with the result of each in words."""
         lines = []
-        for claim, result, parts in self.paper_results(paper).main_claims:
+        for claim, result, parts in self.paper_results(paper).judged.main_claims:
             sentence = f'"{claim.says}" ({claim.where})'
             lines.append(f"- {sentence}: **{result}**.")
             for part in parts:
@@ -225,7 +225,7 @@ class ResultBlocks:
         """Return how many of our own runs lie in the intervals of the others, by paper."""
         counts = {
             paper.paper.name: count_own_runs_inside(
-                value for table in paper.run for value in table.compared_values
+                value for table in paper.run for value in table.judged.compared_values
             )
             for paper in self.all_papers()
         }
@@ -270,7 +270,7 @@ class ResultBlocks:
             if is_large and verdict.state != "does not hold":
                 values = [
                     value
-                    for value in table.compared_values
+                    for value in table.judged.compared_values
                     if value.measure.metric == verdict.metric
                 ]
                 yield table, verdict, values

@@ -169,7 +169,7 @@ def _write_table(
     write_frame(results.summary, folder / "summary.csv")
     if len(results.optimism):
         write_frame(results.optimism, folder / "optimism.csv")
-    if results.claim_outcomes:
+    if results.judged.claim_outcomes:
         write_frame(results.claims, folder / "claims.csv")
     _write_figure(results, outputs, figure_format)
     write_atomically(

@@ -13,28 +13,16 @@ from rich.console import Group, RenderableType
 from elmbench.errors import ElmbenchError, ElmbenchWarning
 from elmbench.execution.store import Store
 from elmbench.files import read_json
-from elmbench.judging import value_agreement
-from elmbench.judging.claim_outcomes import ClaimOutcome, claims_frame
-from elmbench.judging.claims import check_claims
-from elmbench.judging.measured_cells import GROUP, ComparedValue, MeasuredCells
-from elmbench.judging.summary import (
-    PUBLISHED_KEY,
-    drop_stand_ins,
-    optimism,
-    summary_frame,
-    summary_lines,
-)
-from elmbench.judging.summary_line import SummaryLine
-from elmbench.judging.table_verdicts import TableVerdict, judge_table
+from elmbench.judging.claim_outcomes import claims_frame
+from elmbench.judging.judged_results import JudgedResults
+from elmbench.judging.measured_cells import GROUP
 from elmbench.registry.scorers import find_metric
 from elmbench.report.build_table import build_table
-from elmbench.report.notes import remarks_of
 from elmbench.report.writers.html import html
 from elmbench.report.writers.text import MARKS, WIDTH, Text, as_text, table_text
 from elmbench.results.cells import (
     CELL_NAMES,
     KEY,
-    REMARKS,
     TIMES,
     cells_frame,
     order_of,
@@ -53,9 +41,6 @@ from elmbench.tasks.plan import Cell
 
 #: The cells of a table, from which most of its other files follow.
 CELLS = "cells.csv"
-#: The column of a summary that is True for a value of the committed results; it is there if other
-#: values are the user's.
-COMMITTED = "committed"
 
 
 @dataclass(frozen=True)
@@ -106,94 +91,30 @@ class Results:
     committed: Committed | None = field(default=None, kw_only=True)
 
     @cached_property
-    def measured(self) -> MeasuredCells:
-        """The cells, prepared for judging."""
-        return MeasuredCells(self.cells, self.resolved)
-
-    @cached_property
-    def summary(self) -> pd.DataFrame:
-        """The lines of `summary.csv`, with the column `REMARKS` if there are remarks on the rows of
-        a data set.
-        """
-        return self._with_origin(summary_frame(self._lines))
-
-    @cached_property
-    def interval_texts(
-        self,
-    ) -> dict[tuple[str, str], dict[tuple[str, str, str], str]]:
-        """The 95 % intervals as texts, such as "0.91 to 0.93": by section, (reading, selection),
-        and then by value, (data set, model, column of the measure).
-        """
-        texts: dict[tuple[str, str], dict[tuple[str, str, str], str]] = {}
-        for line in self._lines:
-            of_section = texts.setdefault((line.reading, line.select), {})
-            if line.low is not None and line.high is not None:
-                value = (line.dataset, line.model, line.measure.column)
-                of_section[value] = f"{line.low:.4g} to {line.high:.4g}"
-        return texts
-
-    @cached_property
-    def _lines(self) -> list[SummaryLine]:
-        """The lines of the summary."""
-        return summary_lines(self.measured)
-
-    @cached_property
-    def _published_lines(self) -> list[SummaryLine]:
-        """The lines of the summary under the default readings that have a published value or
-        belong to a claim.
-        """
-        return summary_lines(self.measured, published_only=True)
-
-    @cached_property
-    def _published_summary(self) -> pd.DataFrame:
-        """The frame of `_published_lines`."""
-        return self._with_origin(summary_frame(self._published_lines))
-
-    def _with_origin(self, summary: pd.DataFrame) -> pd.DataFrame:
-        """Return lines of the summary with the column `REMARKS` if data sets have remarks, and the
-        column `COMMITTED` if committed results complete the user's.
-        """
-        remarks = remarks_of(self.cells)
-        if remarks:
-            by_line = summary["dataset"].map(remarks)
-            summary = summary.assign(**{REMARKS: by_line})
-        if self.committed is not None:
-            groups = summary[GROUP].itertuples(index=False, name=None)
-            is_committed = [group in self.committed.groups for group in groups]
-            summary = summary.assign(**{COMMITTED: is_committed})
-        return summary
-
-    @cached_property
-    def optimism(self) -> pd.DataFrame:
-        """The lines of `optimism.csv`; none unless both selections were run."""
-        return optimism(self.cells, self.resolved)
+    def judged(self) -> JudgedResults:
+        """The verdicts on these results, and the lines of their summary."""
+        committed = frozenset() if self.committed is None else self.committed.groups
+        return JudgedResults(self.cells, self.resolved, committed)
 
     @property
-    def default_optimism(self) -> pd.DataFrame:
-        """The optimism under the default readings."""
-        return self.optimism[self.optimism["reading"] == ""]
+    def summary(self) -> pd.DataFrame:
+        """The lines of `summary.csv`."""
+        return self.judged.summary
 
-    @cached_property
-    def claim_outcomes(self) -> list[ClaimOutcome]:
-        """The outcome of each claim of the paper about the table."""
-        return list(check_claims(self._published_summary, self.measured))
+    @property
+    def optimism(self) -> pd.DataFrame:
+        """The lines of `optimism.csv`; none unless both selections were run."""
+        return self.judged.optimism
 
     @property
     def claims(self) -> pd.DataFrame:
         """The lines of `claims.csv`."""
-        return claims_frame(self.claim_outcomes)
+        return claims_frame(self.judged.claim_outcomes)
 
     @cached_property
     def table(self) -> ResultTable:
         """The table with its notes, those on the origin of the cells first."""
-        table = build_table(
-            self._lines,
-            self.cells,
-            self.optimism,
-            self.claim_outcomes,
-            resolved=self.resolved,
-            committed=frozenset() if self.committed is None else self.committed.groups,
-        )
+        table = build_table(self.judged)
         notes = []
         if self.committed is not None:
             notes.append(self.committed.note)
@@ -207,35 +128,6 @@ class Results:
         if self.left_out:
             notes.append(Note("data", self.left_out))
         return replace(table, notes=(*notes, *table.notes)) if notes else table
-
-    @cached_property
-    def published_values(self) -> pd.DataFrame:
-        """The line of each published value in the summary, under the default readings and the
-        first selection.
-
-        A data set that stands in for another one is left out if that one was measured.
-        """
-        lines = self._published_summary
-        lines = lines[lines["published"].notna()]
-        return drop_stand_ins(lines.drop_duplicates(PUBLISHED_KEY), self.resolved)
-
-    @cached_property
-    def compared_values(self) -> list[ComparedValue]:
-        """The published values that are compared with our runs."""
-        lines = [self._published_lines[i] for i in self.published_values.index]
-        return list(value_agreement.compared_values(lines, self.measured))
-
-    @cached_property
-    def verdicts(self) -> list[TableVerdict]:
-        """The verdicts on the table, one for each metric with published values."""
-        return judge_table(self.compared_values, self.resolved)
-
-    @cached_property
-    def times(self) -> list[value_agreement.TimesAgreement]:
-        """The agreement of our times with the published ones, one for each metric of times."""
-        return list(
-            value_agreement.agreements_of_times(self.published_values, self.resolved)
-        )
 
     @cached_property
     def environment(self) -> dict[str, Any]:
@@ -302,13 +194,9 @@ class Results:
         if not has_published:
             return table
         parts = [table, Text("")]
-        published_values = self.published_values
-        if len(published_values):
+        if len(self.judged.published_values):
             parts.append(Text(MARKS, style="dim"))
-        values, facts = value_agreement.verdict_counts(published_values)
-        missing = value_agreement.missing_runs(published_values, self.cells)
-        counts = value_agreement.counts_text(values, facts, missing)
-        parts.append(Text(counts))
+        parts.append(Text(self.judged.counts_text))
         return Group(*parts)
 
     @property

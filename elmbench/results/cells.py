@@ -322,6 +322,17 @@ def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
     return capped_values
 
 
+def remarks_of(cells: pd.DataFrame) -> dict[str, str]:
+    """Return the remarks on each data set that has any, separated by "; "."""
+    if REMARKS not in cells.columns:
+        return {}
+    lines = cells.loc[cells[REMARKS].notna(), ["dataset", REMARKS]].drop_duplicates()
+    return {
+        str(name): "; ".join(map(str, group))
+        for name, group in lines.groupby("dataset", sort=False)[REMARKS]
+    }
+
+
 def csv(frame: pd.DataFrame) -> str:
     """Return a data frame as CSV, with a header and without its index; floats keep every digit."""
     return frame.to_csv(index=False, lineterminator="\n")

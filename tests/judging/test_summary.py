@@ -394,7 +394,7 @@ def test_the_interval_of_a_table_is_over_its_data_sets(toy: Toy) -> None:
 
 def test_published_lines_are_those_of_the_summary() -> None:
     results = committed("fast/kos-elm/table4")
-    every = summarise(results.measured)
+    every = summarise(results.judged.measured)
     lines = summarise(
         MeasuredCells(results.cells, results.resolved), published_only=True
     )

@@ -10,8 +10,9 @@ from made_cells import committed
 from pydantic import ValidationError
 from sentences import pattern, sentence
 
+from elmbench.judging.judged_paper import JudgedPaper
+from elmbench.judging.judged_table import JudgedTable
 from elmbench.report.checks.expectations import StrictOutcome, check_strictly
-from elmbench.report.papers import PaperResults, TableResults
 from elmbench.report.verdict_sentences import state_text
 from elmbench.specs.claims import Expectation
 
@@ -29,8 +30,8 @@ def outcome_of(name: str, *expect: dict[str, Any]) -> StrictOutcome:
     results = committed(name)
     original = results.resolved.file
     file = replace(original, content=original.content | {"expect": list(expect)})
-    table = TableResults(file, (results,))
-    return check_strictly([PaperResults(file.paper, (table,))])
+    table = JudgedTable(file, [results.judged])
+    return check_strictly([JudgedPaper(file.paper, [table])])
 
 
 def test_a_table_that_does_not_hold_is_an_objection() -> None:
@@ -56,7 +57,7 @@ def test_a_table_that_holds_but_for_some_models_is_no_objection() -> None:
 
 
 def test_an_expectation_that_a_table_holds_accepts_no_exceptions() -> None:
-    verdict = state_text(committed(HOLDING).verdicts[0])
+    verdict = state_text(committed(HOLDING).judged.verdicts[0])
     assert verdict.startswith(sentence("report.papers.exceptions-of-eem-table4"))
     holds = {"metric": "gmean", "verdict": "holds", "reason": "as printed"}
     (objection,) = outcome_of(HOLDING, holds).objections
@@ -71,7 +72,7 @@ def test_an_expectation_that_no_longer_holds_is_an_objection() -> None:
             "report.expectations.verdict-without-reading",
             table="eem/table4",
             metric="gmean",
-            verdict=state_text(committed(HOLDING).verdicts[0]),
+            verdict=state_text(committed(HOLDING).judged.verdicts[0]),
         ),
     )
     assert outcome.exit_code == 1

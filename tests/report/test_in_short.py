@@ -7,8 +7,8 @@ import pytest
 from made_cells import RESULTS, committed
 from pydantic import ValidationError
 
+from elmbench.judging.judged_table import JudgedTable
 from elmbench.report.in_short import in_short
-from elmbench.report.papers import TableResults
 from elmbench.specs.papers import ShortSentence
 
 SYLVA = {
@@ -19,13 +19,13 @@ SYLVA = {
 }
 
 
-def table(*names: str) -> TableResults:
+def table(*names: str) -> JudgedTable:
     """Return a committed table under some profiles, the most faithful one first."""
-    results = tuple(committed(name) for name in names)
-    return TableResults(results[0].resolved.file, results)
+    results = [committed(name) for name in names]
+    return JudgedTable(results[0].resolved.file, [one.judged for one in results])
 
 
-def rendered(sentence: dict[str, Any], *tables: TableResults) -> list[str]:
+def rendered(sentence: dict[str, Any], *tables: JudgedTable) -> list[str]:
     by_id = {one.file.id: one for one in tables}
     return in_short((ShortSentence.model_validate(sentence),), by_id)
 

@@ -35,8 +35,8 @@ def test_each_verdict_by_hand(table: str) -> None:
     )
     cells = cells[cells["reading"].isna()]
     resolved = resolve(find_experiment(table), "paper")
-    assert len(paper.tables[0].published_values) > 3
-    for line in paper.tables[0].published_values.to_dict("records"):
+    assert len(paper.tables[0].judged.published_values) > 3
+    for line in paper.tables[0].judged.published_values.to_dict("records"):
         part = cells[
             (cells["dataset"] == line["dataset"]) & (cells["model"] == line["model"])
         ]

@@ -44,7 +44,7 @@ def test_the_dictionary_that_leaks() -> None:
         lambda files: [one for one in files if one.spec.paper == "kos-elm"],
     )
     finding, evidence = finding_about("comes within")
-    readings = paper.readings
+    readings = paper.judged.readings
     lines = readings[
         (readings["experiment"] == "kos-elm/table4")
         & (readings["model"] == "FB-KOS-ELM")

@@ -11,19 +11,14 @@ from made_cells import RESULTS, committed
 from sentences import sentence
 
 from elmbench.judging.claim_outcomes import ClaimOutcome, result_in_words
+from elmbench.judging.judged_paper import PublishedOnce, identify_published_value
 from elmbench.judging.table_verdicts import MeasureVerdict, judge_table
 from elmbench.judging.verdict_words import JUDGED, VERDICTS
 from elmbench.numerics.significance import SignificanceResult
 from elmbench.report.build_site import gather_papers
 from elmbench.report.checks.published_tables import check_published, published_record
 from elmbench.report.checks.text_blocks import check_blocks
-from elmbench.report.papers import (
-    PaperResults,
-    PublishedOnce,
-    TableResults,
-    identify_published_value,
-    papers_of,
-)
+from elmbench.report.papers import PaperResults, TableResults, papers_of
 from elmbench.report.verdict_sentences import (
     MEASURE_LEGEND,
     answer_sentence,
@@ -55,7 +50,7 @@ def answer(*names: str) -> PaperResults:
 
 def test_the_sentences_on_a_table() -> None:
     table4 = answer("paper/eem/table4").sentences[1]
-    verdict = committed("paper/eem/table4").verdicts[0]
+    verdict = committed("paper/eem/table4").judged.verdicts[0]
     order = verdict.order
     proposed = verdict.proposed_order
     assert 0 < proposed.n < order.n
@@ -84,7 +79,9 @@ def test_the_sentences_on_a_table() -> None:
 
 def test_nothing_is_decided_by_one_run_which_has_no_interval() -> None:
     results = committed("paper/eem/table5")
-    compared = [value for value in results.compared_values if len(value.runs) == 1]
+    compared = [
+        value for value in results.judged.compared_values if len(value.runs) == 1
+    ]
     (verdict,) = judge_table(compared, results.resolved)
     text = table_sentence("Table 5", verdict)
     n_pairs = verdict.order.n
@@ -95,7 +92,7 @@ def test_nothing_is_decided_by_one_run_which_has_no_interval() -> None:
 
 def test_the_margin_of_a_paper_is_the_one_that_is_printed() -> None:
     verdict = replace(
-        committed("paper/eem/table4").verdicts[0],
+        committed("paper/eem/table4").judged.verdicts[0],
         order_verdict=MeasureVerdict("holds"),
     )
     assert measure_legend([verdict]) == MEASURE_LEGEND
@@ -114,7 +111,7 @@ def test_the_margin_of_a_paper_is_the_one_that_is_printed() -> None:
 
 
 def test_exceptions_and_what_a_verdict_rests_on_are_named() -> None:
-    verdict = committed("paper/eem/table4").verdicts[0]
+    verdict = committed("paper/eem/table4").judged.verdicts[0]
     named = replace(
         verdict, order_verdict=MeasureVerdict("holds", exceptions=("EEM-SIG",))
     )
@@ -134,7 +131,7 @@ def test_exceptions_and_what_a_verdict_rests_on_are_named() -> None:
 
 def test_the_answer_on_a_paper() -> None:
     verdict = replace(
-        committed("paper/eem/table4").verdicts[0],
+        committed("paper/eem/table4").judged.verdicts[0],
         order_verdict=MeasureVerdict("holds"),
     )
     fails = MeasureVerdict("does not hold")
@@ -193,8 +190,8 @@ def test_the_counts_are_those_of_the_summary() -> None:
         & (summary["select"] == "oracle")
         & summary["published"].notna()
     ]
-    assert sum(result.counts[0].values()) == len(part) == 81
-    assert list(result.verdicts) == [*VERDICTS, "not run"]
+    assert sum(result.judged.counts[0].values()) == len(part) == 81
+    assert list(result.judged.values_by_verdict) == [*VERDICTS, "not run"]
 
 
 def test_a_value_of_several_tables_counts_once() -> None:
@@ -202,26 +199,27 @@ def test_a_value_of_several_tables_counts_once() -> None:
     entries = [
         (line.dataset, line.model, line.metric, line.published)
         for one in map(committed, names)
-        for line in one.published_values[
-            one.published_values["verdict"] != ""
+        for line in one.judged.published_values[
+            one.judged.published_values["verdict"] != ""
         ].itertuples()
         if line.dataset != "waveform-drawn"
     ]
     assert len(set(entries)) == len(entries) - 3
-    assert sum(answer(*names).counts[0].values()) == len(set(entries))
+    assert sum(answer(*names).judged.counts[0].values()) == len(set(entries))
     # An equal number under another criterion of the choice is another figure.
     alone = [
-        sum(answer(f"paper/eem/table{number}").counts[0].values()) for number in (9, 10)
+        sum(answer(f"paper/eem/table{number}").judged.counts[0].values())
+        for number in (9, 10)
     ]
     assert sum(
-        answer("paper/eem/table9", "paper/eem/table10").counts[0].values()
+        answer("paper/eem/table9", "paper/eem/table10").judged.counts[0].values()
     ) == sum(alone)
 
 
 def test_facts_of_the_data_are_counted_apart() -> None:
     result = answer("fast/eem/table3", "paper/eem/table4")
-    figures, facts = result.counts
-    assert figures == answer("paper/eem/table4").counts[0]
+    figures, facts = result.judged.counts
+    assert figures == answer("paper/eem/table4").judged.counts[0]
     assert facts["reproduced"] == 57
     assert result.sentences[-1] == sentence(
         "report.papers.facts-of-data-sets", facts=57, all_facts=57
@@ -232,16 +230,16 @@ def test_facts_of_the_data_are_counted_apart() -> None:
 
 def test_a_value_counts_under_the_profile_with_enough_runs() -> None:
     names = ("paper/rkelm/table3", "fast/rkelm/table3")
-    paper, fast = (committed(name).verdicts[0].values.n for name in names)
+    paper, fast = (committed(name).judged.verdicts[0].values.n for name in names)
     # The other data sets are those of profile fast alone.
     text = answer(*names).sentences[1]
     assert text.startswith(sentence("report.papers.median-distance-of-table3"))
     assert f"17 of {fast} are within 3 %" in text
     assert paper < fast
     # Table 4 has one run of the SVM in profile paper and of all models in profile fast.
-    counts = answer("paper/eem/table4", "fast/eem/table4").counts[0]
+    counts = answer("paper/eem/table4", "fast/eem/table4").judged.counts[0]
     assert {name: counts[name] for name in JUDGED} == {
-        name: answer("paper/eem/table4").counts[0][name] for name in JUDGED
+        name: answer("paper/eem/table4").judged.counts[0][name] for name in JUDGED
     }
 
 
@@ -318,13 +316,13 @@ def test_check_and_site_test_the_same_claims_of_all_profiles() -> None:
         ResultsDirs(RESULTS),
         lambda files: [file for file in files if file.spec.paper == "kos-elm"],
     )
-    on_site = [(one.table, one.record()) for one in paper.claims]
+    on_site = [(one.table, one.record()) for one in paper.judged.claims]
     tables = [table.file.id for table in paper.tables if table.results]
     (checked,) = check_published(tables, None, ResultsDirs(RESULTS))
-    assert on_site == [(one.table, one.record()) for one in checked.claims]
+    assert on_site == [(one.table, one.record()) for one in checked.judged.claims]
     assert checked.sentences == paper.sentences
-    counts = [(table.file.id, table.counts) for table in checked.tables]
-    assert counts == [(table.file.id, table.counts) for table in paper.tables]
+    counts = [(table.file.id, table.judged.counts) for table in checked.tables]
+    assert counts == [(table.file.id, table.judged.counts) for table in paper.tables]
     lines = [block.text for block in check_blocks([checked])]
     assert sum(text.startswith("- claim ") for text in lines) == len(
         PAPERS["kos-elm"].main_claims
@@ -336,15 +334,15 @@ def test_check_and_site_test_the_same_claims_of_all_profiles() -> None:
         for claim in records["kos-elm/table4"]["claims"]
     }
     assert profiles == {"wdbc": "paper", "sylva": "fast"}
-    assert [main for main, _, _ in paper.main_claims] == list(
+    assert [main for main, _, _ in paper.judged.main_claims] == list(
         PAPERS["kos-elm"].main_claims
     )
-    assert all(parts for _, _, parts in paper.main_claims)
+    assert all(parts for _, _, parts in paper.judged.main_claims)
 
 
 def test_a_claim_counts_under_the_first_profile_that_can_test_it() -> None:
     # Under `paper`, only WDBC has results. Sylva has some under `fast` alone.
-    outcomes = answer("paper/kos-elm/table4", "fast/kos-elm/table4").claims
+    outcomes = answer("paper/kos-elm/table4", "fast/kos-elm/table4").judged.claims
     verdicts = {
         outcome.claim.says: (outcome.resolved.profile, outcome.verdict)
         for outcome in outcomes
@@ -367,7 +365,7 @@ def test_every_value_of_a_table_counts_in_one_way_in_all_outputs() -> None:
     counts = {
         measures["values"]["n"],
         sum(record["verdicts"].values()),
-        paper.counts[0].total(),
+        paper.judged.counts[0].total(),
     }
     assert counts == {10}
     assert sentence("report.papers.median-distance-of-table-iv") in paper.sentences[1]
@@ -376,11 +374,18 @@ def test_every_value_of_a_table_counts_in_one_way_in_all_outputs() -> None:
 def test_a_value_that_a_table_does_not_show_is_not_missing() -> None:
     file = find_experiment("ospvm/text-theta")
     assert (
-        TableResults(file, (committed("fast/ospvm/text-theta"),)).verdicts["not run"]
+        TableResults(
+            file, (committed("fast/ospvm/text-theta"),)
+        ).judged.values_by_verdict["not run"]
         == 0
     )
     # Of Table 2, the data of three data sets have not been run.
-    assert TableResults(find_experiment("ospvm/table2"), ()).verdicts["not run"] == 84
+    assert (
+        TableResults(find_experiment("ospvm/table2"), ()).judged.values_by_verdict[
+            "not run"
+        ]
+        == 84
+    )
 
 
 def test_tables_with_the_same_published_values_share_their_number_of_runs() -> None:

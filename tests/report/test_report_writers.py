@@ -357,7 +357,7 @@ def test_the_best_of_each_row_is_marked_and_every_verdict_has_its_sign(
     start = lines.index("data set ELM K-ELM")
     assert lines[start - 1] == "mcc"
     wdbc, published, sylva, printed = lines[start + 1 : start + 5]
-    figures = both.published_values
+    figures = both.judged.published_values
     verdicts = dict(
         zip(
             zip(figures["dataset"], figures["model"], strict=True),
@@ -378,7 +378,9 @@ def test_the_best_of_each_row_is_marked_and_every_verdict_has_its_sign(
 
 def test_the_last_line_counts(both: Results) -> None:
     last = both.text.replace("\n", " ").rpartition("4 published values: ")[2]
-    for verdict, number in both.published_values["verdict"].value_counts().items():
+    for verdict, number in (
+        both.judged.published_values["verdict"].value_counts().items()
+    ):
         assert f"{number} {SIGNS[str(verdict)]} {verdict}" in last
     assert len({*SIGNS.values()}) == len(VERDICTS)
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from elmbench.judging.claim_outcomes import ClaimOutcome
+from elmbench.judging.judged_paper import JudgedPaper
+from elmbench.judging.judged_table import JudgedTable
 from elmbench.judging.verdict_words import JUDGED
-from elmbench.report.papers import PaperResults, TableResults
 from elmbench.report.verdict_sentences import state_and_exceptions
 from elmbench.specs.claims import Expectation
 
@@ -32,7 +33,7 @@ class StrictOutcome:
         return 0 if self.is_decided else 3
 
 
-def check_strictly(papers: Iterable[PaperResults]) -> StrictOutcome:
+def check_strictly(papers: Iterable[JudgedPaper]) -> StrictOutcome:
     """Return the outcome of a strict check. Its objections are verdicts on main metrics that say no
     without an expectation, and expectations that do not hold.
     """
@@ -55,7 +56,7 @@ def check_strictly(papers: Iterable[PaperResults]) -> StrictOutcome:
 
 
 def _broken(
-    table: TableResults,
+    table: JudgedTable,
     claims: Sequence[ClaimOutcome],
     expectations: Iterable[Expectation],
 ) -> Iterator[str]:
@@ -74,7 +75,7 @@ def _broken(
 
 
 def _verdicts_of(
-    expectation: Expectation, table: TableResults, claims: Sequence[ClaimOutcome]
+    expectation: Expectation, table: JudgedTable, claims: Sequence[ClaimOutcome]
 ) -> Iterator[str]:
     """Yield the verdicts on the subject of an expectation; that on a table with its exceptions."""
     if expectation.claim:
@@ -91,6 +92,6 @@ def _verdicts_of(
         )
         yield from lines[is_subject & lines["verdict"].isin(JUDGED)]["verdict"]
     else:
-        for verdict in table.table_verdicts:
+        for verdict in table.verdicts:
             if verdict.metric == expectation.metric:
                 yield state_and_exceptions(verdict)

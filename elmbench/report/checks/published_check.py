@@ -100,7 +100,7 @@ def published_check(
         table.file.id: [results.resolved.profile for results in table.results]
         for table in tables
     }
-    outcome = check_strictly(papers)
+    outcome = check_strictly(paper.judged for paper in papers)
     return PublishedCheck(
         blocks=() if as_json or not papers else check_blocks(papers),
         record=published_record(papers) if as_json else None,
@@ -110,7 +110,7 @@ def published_check(
         compared=sum(
             counts[name]
             for table in tables
-            for counts in table.counts
+            for counts in table.judged.counts
             for name in COMPARED
         ),
         objections=outcome.objections,

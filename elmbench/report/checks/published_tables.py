@@ -41,7 +41,7 @@ def check_published(
         if not run:
             require_results([file.id], profile or "fast", dirs.user)
         table = read_paper_table(file, without_ci(run), dirs)
-        table.judge()
+        table.judged.judge()
         tables.append(table)
     return papers_of(tables)
 
@@ -52,7 +52,9 @@ def published_record(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
     Its `profile`, `folder` and `times` are those of the most faithful results.
     """
     return [
-        _table_record(table, paper.claims) for paper in papers for table in paper.tables
+        _table_record(table, paper.judged.claims)
+        for paper in papers
+        for table in paper.tables
     ]
 
 
@@ -64,9 +66,10 @@ def _table_record(
     """
     first = table.results[0]
     id = table.file.id
-    main = table.main_verdict
+    judged = table.judged
+    main = judged.main_verdict
     verdicts, facts = (
-        {verdict: counts[verdict] for verdict in VERDICTS} for counts in table.counts
+        {verdict: counts[verdict] for verdict in VERDICTS} for counts in judged.counts
     )
     return {
         "experiment": id,
@@ -75,13 +78,13 @@ def _table_record(
         "verdicts": verdicts,
         "facts": facts,
         "verdict": "" if main is None else main.state,
-        "measures": [verdict.record() for verdict in table.table_verdicts],
-        "values": records(table.published_values),
+        "measures": [verdict.record() for verdict in judged.verdicts],
+        "values": records(judged.published_values),
         "claims": [
             claim.record() | {"profile": claim.resolved.profile}
             for claim in claims
             if claim.table == id
         ],
-        "missing_runs": records(table.missing_runs),
-        "times": [asdict(agreement) for agreement in first.times],
+        "missing_runs": records(judged.missing_runs),
+        "times": [asdict(agreement) for agreement in first.judged.times],
     }

@@ -7,9 +7,10 @@ import pandas as pd
 
 from elmbench.errors import amount
 from elmbench.judging.claim_outcomes import count_results
+from elmbench.judging.judged_table import JudgedTable
 from elmbench.judging.value_agreement import counts_text
 from elmbench.judging.verdict_words import CLAIM_VERDICTS, VERDICTS
-from elmbench.report.papers import PaperResults, TableResults
+from elmbench.report.papers import PaperResults
 from elmbench.report.printed_blocks import Block
 from elmbench.report.verdict_sentences import (
     MEASURE_COLUMNS,
@@ -30,9 +31,9 @@ def check_blocks(papers: Sequence[PaperResults]) -> list[Block]:
     """Return the verdicts on values and tables, the agreement of each metric, and the sentences on
     each paper.
     """
-    tables = [table for paper in papers for table in paper.tables]
-    values = sum((paper.counts.values for paper in papers), Counter[str]())
-    facts = sum((paper.counts.facts for paper in papers), Counter[str]())
+    tables = [table.judged for paper in papers for table in paper.tables]
+    values = sum((paper.judged.counts.values for paper in papers), Counter[str]())
+    facts = sum((paper.judged.counts.facts for paper in papers), Counter[str]())
     missing_runs = pd.concat([table.missing_runs for table in tables])
     return [
         *_measures(tables),
@@ -45,7 +46,7 @@ def check_blocks(papers: Sequence[PaperResults]) -> list[Block]:
     ]
 
 
-def _counts(tables: Sequence[TableResults]) -> Iterator[Block]:
+def _counts(tables: Sequence[JudgedTable]) -> Iterator[Block]:
     """Yield a table of the numbers of values with each verdict, a line for each table; nothing
     without values.
     """
@@ -71,12 +72,12 @@ def _counts(tables: Sequence[TableResults]) -> Iterator[Block]:
         )
 
 
-def _measures(tables: Iterable[TableResults]) -> Iterator[Block]:
+def _measures(tables: Iterable[JudgedTable]) -> Iterator[Block]:
     """Yield a table of measures (see `measure_texts`), a line for each table and metric, and its
     legend; nothing without verdicts.
     """
     verdicts = [
-        (table.file.id, verdict) for table in tables for verdict in table.table_verdicts
+        (table.file.id, verdict) for table in tables for verdict in table.verdicts
     ]
     rows = [(id, *measure_texts(verdict)) for id, verdict in verdicts]
     if rows:
@@ -87,7 +88,7 @@ def _measures(tables: Iterable[TableResults]) -> Iterator[Block]:
         yield Block()
 
 
-def _times(tables: Iterable[TableResults]) -> Iterator[Block]:
+def _times(tables: Iterable[JudgedTable]) -> Iterator[Block]:
     """Yield a table of the agreement of times with the paper under the most faithful profile, and
     its legend; nothing without times.
     """
@@ -127,7 +128,7 @@ def _claims(papers: Sequence[PaperResults]) -> Iterator[Block]:
     """Yield a line that counts the claims by verdict, if there are any, and a line for each tested
     one.
     """
-    claims = [claim for paper in papers for claim in paper.claims]
+    claims = [claim for paper in papers for claim in paper.judged.claims]
     if claims:
         results = count_results(
             sorted((claim.verdict for claim in claims), key=CLAIM_VERDICTS.index)
@@ -154,7 +155,7 @@ def _papers(papers: Sequence[PaperResults]) -> Iterator[Block]:
         for sentence in paper.sentences[1:]:
             yield Block(text=f"- {sentence}")
         checked = {table.file.id for table in paper.tables}
-        for main, result, _ in paper.main_claims:
+        for main, result, _ in paper.judged.main_claims:
             if checked.issuperset(main.tested_by):
                 claim = f'claim "{main.says}" ({main.where})'
                 yield Block(text=f"- {claim}: {result}.")

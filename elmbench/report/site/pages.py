@@ -106,7 +106,9 @@ def _texts_of_paper(
     """
     texts = dict(_paper_pages(paper, papers, watch))
     for results in paper.results:
-        texts[address(results, "published-values.csv")] = csv(results.published_values)
+        texts[address(results, "published-values.csv")] = csv(
+            results.judged.published_values
+        )
         if (picture := results.picture) is not None:
             # Four significant digits suffice for the data of a picture.
             data = pd.read_csv(picture.with_suffix(".csv"))
@@ -121,9 +123,11 @@ def _overview_pages(
 ) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each page on all papers; judge all tables first."""
     for table in _watched([table for paper in papers for table in paper.tables], watch):
-        table.judge()
-    total = sum((Counter(paper.verdicts) for paper in papers), Counter[str]())
-    facts = sum((paper.counts.facts for paper in papers), Counter[str]())
+        table.judged.judge()
+    total = sum(
+        (Counter(paper.judged.values_by_verdict) for paper in papers), Counter[str]()
+    )
+    facts = sum((paper.judged.counts.facts for paper in papers), Counter[str]())
     yield _page(
         "index.html",
         "index.html",
@@ -232,7 +236,7 @@ def claims_table(paper: PaperResults) -> pd.DataFrame:
             in_print[claim.in_print],
             claim.evidence,
         ]
-        for claim in paper.claims
+        for claim in paper.judged.claims
     ]
     return pd.DataFrame(
         rows, columns=["claim", "verdict", "table", "profile", "in print", "evidence"]
@@ -247,7 +251,7 @@ def optimism_table(tables: Sequence[TableResults]) -> pd.DataFrame:
     """
     frames = []
     for resolved, optimism in (
-        (table.results[0].resolved, table.results[0].default_optimism)
+        (table.results[0].resolved, table.results[0].judged.default_optimism)
         for table in tables
     ):
         label = f"{resolved.file.spec.label}, {resolved.profile}"
@@ -367,7 +371,7 @@ def sections_of(results: Results, *, include_extra: bool) -> Iterator[dict[str, 
 def measures_of(results: Results) -> list[list[str]]:
     """Return the lines of the table of measures, one for each metric (see `measure_texts`)."""
     lines = []
-    for verdict in results.verdicts:
+    for verdict in results.judged.verdicts:
         _, *measures = measure_texts(verdict)
         lines.append([words_for(verdict.metric), *measures])
     return lines

@@ -124,7 +124,13 @@ def interval_texts(
     and column of the measure.
     """
     reading = ";".join(map(str, section.readings))
-    return results.interval_texts.get((reading, section.select), {})
+    texts = {}
+    for line in results.judged.lines:
+        is_of_section = (line.reading, line.select) == (reading, section.select)
+        if is_of_section and line.low is not None and line.high is not None:
+            value = (line.dataset, line.model, line.measure.column)
+            texts[value] = f"{line.low:.4g} to {line.high:.4g}"
+    return texts
 
 
 def interval_text(entry: Entry, intervals: Mapping[tuple[str, str, str], str]) -> str:

@@ -1,0 +1,192 @@
+"""The tables of a paper, judged together: values that several tables print, and its claims."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from elmbench.judging.claim_outcomes import (
+    ClaimOutcome,
+    correct_by_holm,
+    result_in_words,
+)
+from elmbench.judging.judged_table import JudgedTable
+from elmbench.judging.readings import TableCells, compare_readings
+from elmbench.judging.value_agreement import VerdictCounts, verdict_counts
+from elmbench.judging.verdict_words import EVIDENCE, VERDICTS
+from elmbench.numerics.significance import holm
+from elmbench.results import group_by
+from elmbench.specs.papers import MainClaim, Paper
+from elmbench.specs.profiles import Resolved
+
+
+class TestedClaim(NamedTuple):
+    """A main claim of a paper that was tested, its result in words, and the claims about tables
+    that tested it.
+    """
+
+    claim: MainClaim
+    result: str
+    outcomes: list[ClaimOutcome]
+
+
+class PublishedOnce(NamedTuple):
+    """A published value that counts once, even if several tables print it, also under two names.
+
+    An equal number for another variant of the model, or by another criterion, is a different value.
+    `model` is the name in the registry of a model that the suite has.
+    """
+
+    metric: str
+    dataset: str
+    model: str
+    value: Any
+    params: str
+    criterion: str
+
+
+def identify_published_value(
+    line: Mapping[Any, Any], resolved: Resolved
+) -> PublishedOnce:
+    """Return what identifies the published value in a line of `summary.csv`: equal for tables that
+    print the same value.
+    """
+    model = line["model"]
+    spec = resolved.spec
+    published = resolved.published[line["dataset"], model, line["metric"]]
+    column = spec.models.get(model)
+    if column is None:
+        name = model
+        params = {}
+    else:
+        name = column.model
+        params = column.adapt(line["dataset"]).params
+    return PublishedOnce(
+        metric=line["metric"],
+        dataset=published.dataset,
+        model=name,
+        value=published.value,
+        params=json.dumps(params, sort_keys=True, default=str),
+        criterion=spec.protocol.criterion,
+    )
+
+
+class JudgedPaper:
+    """Tables of a paper, judged together.
+
+    Attributes
+    ----------
+    paper : Paper
+    tables : sequence of JudgedTable
+        In the order of the paper; some may have no results.
+    """
+
+    def __init__(self, paper: Paper, tables: Sequence[JudgedTable]) -> None:
+        self.paper = paper
+        self.tables = tables
+
+    @cached_property
+    def counts(self) -> VerdictCounts:
+        """The numbers of published values and of facts with each verdict; those that several tables
+        print count once.
+        """
+        best: dict[PublishedOnce, str] = {}
+        for table in self.tables:
+            experiments = {one.resolved.profile: one.resolved for one in table.results}
+            for line in table.published_values.to_dict("records"):
+                experiment = experiments[line["profile"]]
+                value = identify_published_value(line, experiment)
+                verdict = line["verdict"]
+                earlier = best.get(value, verdict)
+                best[value] = max(earlier, verdict, key=EVIDENCE.__getitem__)
+        metrics = [value.metric for value in best]
+        verdicts = list(best.values())
+        lines = {"metric": metrics, "verdict": verdicts}
+        frame = pd.DataFrame(lines, dtype=object)
+        return verdict_counts(frame)
+
+    @property
+    def values_by_verdict(self) -> dict[str, int]:
+        """The number of published values with each verdict, each counted once, and of those `not
+        run`.
+        """
+        not_run = sum(table.values_by_verdict["not run"] for table in self.tables)
+        return {verdict: self.counts.values[verdict] for verdict in VERDICTS} | {
+            "not run": not_run
+        }
+
+    @cached_property
+    def strict_p(self) -> dict[str, float]:
+        """The p-value of the strict test of the main metric of each table, by the table's id, after
+        Holm's correction for their number.
+        """
+        tested = {}
+        for table in self.tables:
+            verdict = table.main_verdict
+            if verdict is not None and verdict.strict:
+                tested[table.file.id] = verdict.strict[0].p
+        return dict(zip(tested, holm(list(tested.values())), strict=True))
+
+    @cached_property
+    def readings(self) -> pd.DataFrame:
+        """The published values under each value of each reading (see `compare_readings`)."""
+        cells = [
+            TableCells(results.cells, results.resolved)
+            for table in self.tables
+            for results in table.results
+        ]
+        return compare_readings(self.paper.readings, cells)
+
+    @cached_property
+    def claims(self) -> list[ClaimOutcome]:
+        """The claims of the paper, each once; Holm's correction bounds the chance that any decision
+        is wrong.
+
+        A claim counts under the first profile that has what its test needs: another one may lack
+        data sets or runs.
+        """
+        outcomes = (
+            outcome
+            for table in self.tables
+            for results in table.results
+            for outcome in results.claim_outcomes
+        )
+        claims = group_by(
+            outcomes, lambda outcome: (outcome.table, outcome.claim.model_dump_json())
+        )
+        return correct_by_holm(
+            [
+                min(group, key=lambda outcome: not outcome.is_tested)
+                for group in claims.values()
+            ]
+        )
+
+    @cached_property
+    def main_claims(self) -> list[TestedClaim]:
+        """The main claims of the paper that were tested."""
+
+        def parts_of(main: MainClaim) -> list[ClaimOutcome]:
+            """Return the outcomes of the claims about tables that test a main claim."""
+            pairs = (
+                (outcome, words)
+                for table, words in main.tested_by.items()
+                for outcome in by_table.get(table, ())
+            )
+            return [
+                outcome
+                for outcome, words in pairs
+                if outcome.claim.says.startswith(words)
+            ]
+
+        by_table = group_by(self.claims, lambda outcome: outcome.table)
+        tested = (
+            (main, parts)
+            for main in self.paper.main_claims
+            if (parts := parts_of(main))
+        )
+        return [
+            TestedClaim(claim=main, result=result_in_words(parts), outcomes=parts)
+            for main, parts in tested
+        ]
