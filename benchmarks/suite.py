@@ -21,7 +21,7 @@ from elmbench.execution.attempt import attempt, preload
 from elmbench.models.protocols import GridPath
 from elmbench.registry import find_model
 from elmbench.runs.execute import execute
-from elmbench.runs.planning import make_plan
+from elmbench.tables.planning import make_plan
 from elmbench.runs.prepare import RunOptions, prepare_run
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.grids import SearchGrid

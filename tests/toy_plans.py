@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from made_work import units
 
-from elmbench.runs.planning import make_plan
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
+from elmbench.tables.planning import make_plan
 from elmbench.tasks.plan import Plan, RunRequest
 
 

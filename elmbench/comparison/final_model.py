@@ -34,7 +34,6 @@ from elmbench.specs.splits import Split
 from elmbench.tasks.base import Context
 from elmbench.tasks.fit import Fit
 from elmbench.tasks.nested_search import Search
-from elmbench.tasks.scoring import best, grid_scores
 
 
 @dataclass(frozen=True)
@@ -288,9 +287,9 @@ def _search_hyperparameters(
         return X[rows], X[none]
 
     whole = fold_of(data, prepare, protocol.targets, rows, none)
-    problems = search.problems(whole, search.problem(whole, {}, Context()))
     with warnings.catch_warnings():
         # Those of the cells' fits are in the table.
         warnings.simplefilter("ignore", UserWarning)
-        scores, _ = grid_scores(problems, search.metric)
-    return search.grid.candidates()[best(scores)]
+        result = search.evaluate(whole, search.problem(whole, {}, Context()))
+    params: dict[str, Any] = result["params"]
+    return params

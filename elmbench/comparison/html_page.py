@@ -10,11 +10,12 @@ import pandas as pd
 from elmbench.datasets.load import load_from_spec
 from elmbench.evaluation.model_order import rank_models
 from elmbench.files import write_atomically
-from elmbench.report.result_files import IMPORTANCE, has_cells
 from elmbench.report.site.pages import comparison_html
 from elmbench.report.table_results import Results
 from elmbench.results.cells import write_frame
+from elmbench.results.folders import IMPORTANCE
 from elmbench.results.predictions_file import predictions_frame
+from elmbench.results.write_cells import has_cells
 from elmbench.runs.prepare import PreparedRun
 from elmbench.tasks.fit import Fit
 from elmbench.tasks.importance import Importance

@@ -32,13 +32,13 @@ from elmbench.registry import (
 )
 from elmbench.registry.built_in import DUMMY
 from elmbench.registry.scorers import find_metric
-from elmbench.runs.planning import extra_column
 from elmbench.runs.prepare import PreparedRun, RunOptions, prepare_tables
 from elmbench.specs.comparison_ids import comparison_id
 from elmbench.specs.datasets import DatasetSpec, is_of_suite
 from elmbench.specs.profiles import COMPARE, Resolved, comparison_of
 from elmbench.specs.splits import Split
 from elmbench.tables import SIDE_BY_SIDE
+from elmbench.tables.planning import extra_column
 from elmbench.tasks.plan import RunRequest
 
 #: The default models: the ELM family and common alternatives.

@@ -1,37 +1,19 @@
 """The files of a table below the results folder: what is written, and written again."""
 
-import json
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
-from elmbench.errors import ElmbenchError, ElmbenchWarning, amount, first_line
+from elmbench.errors import ElmbenchError, first_line
 from elmbench.execution.store import Store
-from elmbench.files import encode_text, write_atomically
-from elmbench.report.table_results import (
-    CELLS,
-    Results,
-    in_order,
-    is_known_dataset,
-    results_of_table,
-)
+from elmbench.files import write_atomically
+from elmbench.report.table_results import Results, results_of_table
 from elmbench.report.writers.markdown import markdown
-from elmbench.results.cells import (
-    cells_frame,
-    csv,
-    provenance,
-    write_frame,
-)
-from elmbench.results.folders import (
-    ENVIRONMENT,
-    FIGURE_FORMATS,
-    FigureFormat,
-    results_folder,
-)
-from elmbench.results.kept_cells import find_kept_cells, outdated_models
-from elmbench.specs.profiles import COMPARE, Resolved
+from elmbench.results.cells import write_frame
+from elmbench.results.folders import FIGURE_FORMATS, FigureFormat
+from elmbench.results.write_cells import write_cells
+from elmbench.specs.profiles import Resolved
 from elmbench.tables import kind_of_table
 from elmbench.tables.base import Outputs, TableKind
 from elmbench.tables.drawing import Figure, figure_bytes
@@ -39,8 +21,6 @@ from elmbench.tasks.plan import Cell
 
 #: The data of the figure of a table.
 _FIGURE_DATA = "figure.csv"
-#: The permutation importance of the columns of a comparison.
-IMPORTANCE = "importance.csv"
 
 
 def write_results(
@@ -52,59 +32,17 @@ def write_results(
     commands: list[str] | None = None,
     figure_format: FigureFormat = "png",
 ) -> Results:
-    """Write `cells.csv`, `summary.csv`, `table.md`, `environment.json` and the figures from the
-    store.
+    """Write the files of a table from the store (see `write_cells`) and those that follow from its
+    cells: `summary.csv`, `table.md` and the figures.
 
-    Also `predictions.csv` of a comparison, `optimism.csv`, if both selections were run, and
-    `claims.csv`, if the paper has claims about the table. Earlier cells of `cells.csv` that the
-    store lacks are kept if they still belong to the table (see `find_kept_cells`). `planned`,
-    `commands`: the cells of the table, and the commands that requested them; by default, all in the
-    store. `figure_format`: see `_write_figure`. Raises WriteError if the folder cannot be written.
+    Also `optimism.csv`, if both selections were run, and `claims.csv`, if the paper has claims
+    about the table. `figure_format`: see `_write_figure`.
     """
-    experiment = resolved.file.id
-    folder = results_folder(results_dir, resolved.profile, experiment)
-    if planned is None:
-        planned = store.cells(resolved.profile, experiment)
-    if commands is None:
-        commands = store.commands(resolved.profile, experiment)
-    datasets = {cell.dataset for cell in planned}
-    known = {name for name in datasets if is_known_dataset(name, resolved)}
-    # Cells on data sets of another --spec-dir stay in the store.
-    planned = [cell for cell in planned if cell.dataset in known]
-    models = dict.fromkeys(cell.model for cell in planned)
-    added_models = [name for name in models if name not in resolved.spec.models]
-    values = [
-        measure.column for measure in kind_of_table(resolved).values(added_models)
-    ]
-    cells = cells_frame(planned, store, values, resolved)
-    record = provenance(resolved, planned, store, commands)
-    outputs: Iterable[Outputs] | None = _stored_outputs(planned, store)
-    if resolved.profile != COMPARE:
-        kept = find_kept_cells(folder, cells, resolved, store, record)
-        if kept.records:
-            cells = in_order(kept.add_to(cells), resolved)
-            record["kept"] = list(kept.records)
-            outdated = outdated_models(cells, record, resolved)
-            if outdated:
-                record["outdated"] = outdated
-            # A figure of the outputs of models would lack the kept cells.
-            outputs = None
-        if kept.n_dropped:
-            warnings.warn(
-                _dropped_text(folder, kept.n_dropped), ElmbenchWarning, stacklevel=2
-            )
-    results = Results(folder, cells, resolved)
-    _write_cells(folder, cells)
-    write_atomically(folder / ENVIRONMENT, json.dumps(record, indent=1) + "\n")
-    if resolved.profile == COMPARE:
-        # It reads data.
-        from elmbench.results.predictions_file import (
-            predictions_frame,
-            write_predictions,
-        )
-
-        write_predictions(predictions_frame(planned, store, resolved), folder)
-    _write_table(results, results.commands, outputs, figure_format)
+    written = write_cells(
+        resolved, store, results_dir, planned=planned, commands=commands
+    )
+    results = Results(written.folder, written.cells, resolved)
+    _write_table(results, results.commands, written.outputs, figure_format)
     return results
 
 
@@ -120,38 +58,6 @@ def rewrite_results(
     results = results_of_table(resolved, results_dir)
     _write_table(results, results.commands, figure_format=figure_format)
     return results
-
-
-def has_cells(folder: Path, cells: pd.DataFrame) -> bool:
-    """Return True if the folder of a table has exactly these cells."""
-    path = folder / CELLS
-    return path.is_file() and path.read_bytes() == encode_text(csv(cells))
-
-
-def _dropped_text(folder: Path, count: int) -> str:
-    """Return the warning about earlier cells that were not kept."""
-    cells = amount(count, "earlier cell")
-    return (
-        f"{folder}/{CELLS}: {cells} left out: the specification, the data or the version of the "
-        "model has changed since. Next: the same command with --runs as before"
-    )
-
-
-def _write_cells(folder: Path, cells: pd.DataFrame) -> None:
-    """Write `cells.csv`; remove the importance of columns if it belongs to earlier cells."""
-    is_same = has_cells(folder, cells)
-    write_frame(cells, folder / CELLS)
-    if not is_same:
-        (folder / IMPORTANCE).unlink(missing_ok=True)
-
-
-def _stored_outputs(planned: Iterable[Cell], store: Store) -> Iterator[Outputs]:
-    """Yield each cell under the default readings that ended ok, with its result from the store."""
-    for cell in planned:
-        if cell.key and not cell.reading:
-            result = store.result(cell.key)
-            if result and result["status"] == "ok":
-                yield Outputs(cell, result)
 
 
 def _write_table(

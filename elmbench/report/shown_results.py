@@ -8,8 +8,8 @@ import pandas as pd
 
 from elmbench.errors import ElmbenchError
 from elmbench.judging.measured_cells import GROUP
-from elmbench.report.table_results import Committed, Results, in_order, results_of_table
-from elmbench.results.cells import TIMES
+from elmbench.report.table_results import Committed, Results, results_of_table
+from elmbench.results.cells import TIMES, in_order
 from elmbench.results.folders import ResultsDirs, has_results
 from elmbench.specs.profiles import Resolved
 

@@ -25,10 +25,10 @@ from elmbench.results.cells import (
     KEY,
     TIMES,
     cells_frame,
-    order_of,
     read_cells,
 )
 from elmbench.results.folders import (
+    CELLS,
     ENVIRONMENT,
     PICTURE,
     results_folder,
@@ -38,9 +38,6 @@ from elmbench.specs.profiles import Resolved, command_for
 from elmbench.tables import add_metrics, kind_of_table
 from elmbench.tables.result_table import COMMITTED_SIGN, Note, ResultTable, Section
 from elmbench.tasks.plan import Cell
-
-#: The cells of a table, from which most of its other files follow.
-CELLS = "cells.csv"
 
 
 @dataclass(frozen=True)
@@ -221,6 +218,8 @@ def part_of(results: Results, cells: Iterable[Cell]) -> Results:
     groups = {(cell.dataset, cell.model, cell.select, cell.reading) for cell in cells}
     lines = results.cells[GROUP].itertuples(index=False, name=None)
     is_part = pd.Series([line in groups for line in lines], dtype=bool)
+    if is_part.all():
+        return results
     return replace(results, cells=results.cells[is_part].reset_index(drop=True))
 
 
@@ -238,14 +237,6 @@ def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
     return [dict(zip(columns, line, strict=True)) for line in lines]
 
 
-def in_order(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-    """Return cells in the order of a table (see `order_of`), with a new index."""
-    position = order_of(resolved)
-    lines = cells[CELL_NAMES].to_dict("records")
-    numbers = sorted(range(len(lines)), key=lambda number: position(lines[number]))
-    return cells.iloc[numbers].reset_index(drop=True)
-
-
 def results_of_table(
     resolved: Resolved, results_dir: Path, metrics: Sequence[str] = ()
 ) -> Results:
@@ -259,9 +250,7 @@ def results_of_table(
     cells = read_cells(folder / CELLS)
     left_out = ""
     if unknown := [
-        name
-        for name in cells["dataset"].unique()
-        if not is_known_dataset(name, resolved)
+        name for name in cells["dataset"].unique() if not resolved.has_dataset(name)
     ]:
         cells = cells[~cells["dataset"].isin(unknown)].reset_index(drop=True)
         left_out = (
@@ -279,14 +268,6 @@ def results_of_table(
     if lacking := [name for name in names if name not in cells]:
         cells = cells.reindex(columns=[*cells, *lacking])
     return Results(folder, cells, resolved, left_out=left_out)
-
-
-def is_known_dataset(dataset: str, resolved: Resolved) -> bool:
-    """Return True if this installation has a data set of this name."""
-    try:
-        return bool(resolved.dataset(dataset))
-    except ElmbenchError:
-        return False
 
 
 def _stored_metrics(

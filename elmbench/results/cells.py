@@ -280,6 +280,14 @@ def order_of(resolved: Resolved) -> Callable[[Any], tuple[Any, ...]]:
     return key
 
 
+def in_order(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+    """Return cells in the order of a table (see `order_of`), with a new index."""
+    position = order_of(resolved)
+    lines = cells[CELL_NAMES].to_dict("records")
+    numbers = sorted(range(len(lines)), key=lambda number: position(lines[number]))
+    return cells.iloc[numbers].reset_index(drop=True)
+
+
 def _positions(names: Iterable[str]) -> dict[str, int]:
     """Return the position of each distinct name, from 0."""
     return {name: i for i, name in enumerate(dict.fromkeys(names))}

@@ -10,6 +10,10 @@ from elmbench.errors import ElmbenchError, amount
 
 #: The top of a checkout; in an installation, the folder of all packages.
 _TOP = Path(__file__).resolve().parents[2]
+#: The cells of a table, from which most of its other files follow.
+CELLS = "cells.csv"
+#: The permutation importance of the columns of a comparison.
+IMPORTANCE = "importance.csv"
 #: The origin of the numbers of a table.
 ENVIRONMENT = "environment.json"
 #: The picture of a table that has a figure.
@@ -19,13 +23,13 @@ FigureFormat = Literal["png", "svg", "pdf"]
 FIGURE_FORMATS: tuple[FigureFormat, ...] = get_args(FigureFormat)
 #: The names of the files of a table.
 TABLE_FILES = (
-    "cells.csv",
+    CELLS,
     "summary.csv",
     "optimism.csv",
     "claims.csv",
     "predictions.csv",
     "predictions.parquet",
-    "importance.csv",
+    IMPORTANCE,
     ENVIRONMENT,
     "table.md",
     *(f"figure.{form}" for form in FIGURE_FORMATS),
@@ -43,7 +47,7 @@ def results_folder(results_dir: Path, profile: str, experiment: str) -> Path:
 
 def has_results(results_dir: Path, profile: str, experiment: str) -> bool:
     """Return True if a results folder has a `cells.csv` of a table."""
-    return (results_folder(results_dir, profile, experiment) / "cells.csv").is_file()
+    return (results_folder(results_dir, profile, experiment) / CELLS).is_file()
 
 
 @dataclass(frozen=True)

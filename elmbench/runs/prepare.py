@@ -13,7 +13,6 @@ from elmbench.execution.executors import Settings
 from elmbench.execution.processes import available_memory
 from elmbench.execution.store import Store
 from elmbench.results.folders import FigureFormat
-from elmbench.runs.planning import make_plan
 from elmbench.runs.user_specs import TABLE_ENDINGS, add_table
 from elmbench.runs.validate import check_experiment
 from elmbench.specs.catalogue import find_experiment, load_catalogue
@@ -23,6 +22,7 @@ from elmbench.specs.limits import Limits, parse_limits
 from elmbench.specs.profiles import Resolved, resolve
 from elmbench.specs.protocol import Selection
 from elmbench.tables import add_metrics
+from elmbench.tables.planning import make_plan
 from elmbench.tasks.base import Task
 from elmbench.tasks.fit import Fit
 from elmbench.tasks.plan import Plan, RunRequest

@@ -88,6 +88,13 @@ class Resolved:
         """
         return self.datasets.get(name) or self.file.find_dataset(name)
 
+    def has_dataset(self, name: str) -> bool:
+        """Return True if this installation has a data set of this name."""
+        try:
+            return bool(self.dataset(name))
+        except ElmbenchError:
+            return False
+
     @cached_property
     def published(self) -> Mapping[tuple[str, str, str], PublishedValue]:
         """The paper's values of this table, by (data set, column, measure).

@@ -227,7 +227,7 @@ def test_commands_without_tables_do_not_import_pandas(
     imported: Callable[[str], set[str]], command: str
 ) -> None:
     modules = imported(command)
-    assert not modules & {"elmbench.execution.engine", "elmbench.runs.planning"}
+    assert not modules & {"elmbench.execution.engine", "elmbench.tables.planning"}
     assert not modules & HEAVY
     if command in ("--version", "--help", "status"):
         assert not modules & {"yaml", "elmbench.specs.files"}

@@ -46,7 +46,7 @@ def test_a_key_is_of_the_content() -> None:
 
 def test_keys_are_the_same_in_every_process(plan_table: MakePlan) -> None:
     code = """
-from elmbench.runs.planning import make_plan
+from elmbench.tables.planning import make_plan
 from elmbench.tasks.plan import RunRequest
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.profiles import resolve

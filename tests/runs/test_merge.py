@@ -12,9 +12,9 @@ from elmbench.errors import ElmbenchError
 from elmbench.execution.store import Store
 from elmbench.report.result_files import write_results
 from elmbench.runs.merge import merge_results
-from elmbench.runs.planning import make_plan
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
+from elmbench.tables.planning import make_plan
 from elmbench.tasks.base import Task
 from elmbench.tasks.plan import RunRequest
 

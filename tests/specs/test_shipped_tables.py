@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from elmbench.errors import ElmbenchError
-from elmbench.runs.planning import make_plan
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.experiments import PROFILES
 from elmbench.specs.profiles import resolve
 from elmbench.tables import kind_of_table
+from elmbench.tables.planning import make_plan
 from elmbench.tasks.plan import RunRequest
 
 

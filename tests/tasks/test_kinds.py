@@ -22,10 +22,10 @@ from elmbench.models import (
     MKELMRegressor,
     OSPVMClassifier,
 )
-from elmbench.runs.planning import make_plan
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.measures import rows_after_chunks
 from elmbench.specs.profiles import resolve
+from elmbench.tables.planning import make_plan
 from elmbench.tasks.base import key_of
 from elmbench.tasks.plan import RunRequest
 

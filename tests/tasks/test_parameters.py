@@ -17,11 +17,11 @@ from toy_data import AddModel, MakeUnit
 from elmbench.comparison.final_model import fit_pipeline
 from elmbench.datasets.dataset import Dataset
 from elmbench.models.protocols import Evaluated
-from elmbench.runs.planning import make_plan
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.parameters import merge_parameters
 from elmbench.specs.profiles import resolve
 from elmbench.specs.splits import Split
+from elmbench.tables.planning import make_plan
 from elmbench.tasks.fit import Fit
 from elmbench.tasks.plan import RunRequest
 

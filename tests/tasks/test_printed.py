@@ -12,10 +12,10 @@ from made_work import units
 
 from elmbench.datasets.load import Identities
 from elmbench.errors import ElmbenchError
-from elmbench.runs.planning import make_plan
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.datasets import load_dataset_specs
 from elmbench.specs.profiles import resolve
+from elmbench.tables.planning import make_plan
 from elmbench.tasks.plan import Plan, RunRequest
 from elmbench.tasks.planner import DatasetPlanner
 
