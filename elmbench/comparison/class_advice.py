@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from elmbench.datasets.description import is_rare
 from elmbench.errors import amount, wording
 from elmbench.specs.datasets import DatasetSpec
 
@@ -25,16 +24,18 @@ def with_class_advice(
         return spec
     sizes = {label: n for label, n in classes.items() if n}
     advice = [
-        *_on_rare_class(sizes, metrics),
+        *_on_rare_class(spec, sizes, metrics),
         *_on_few_rows(spec, sizes, folds, runs),
     ]
     warnings = [f"warning: {text}" for text in advice]
     return spec.model_copy(update={"notes": (*spec.notes, *warnings)})
 
 
-def _on_rare_class(sizes: Mapping[str, int], metrics: Sequence[str]) -> Iterator[str]:
+def _on_rare_class(
+    spec: DatasetSpec, sizes: Mapping[str, int], metrics: Sequence[str]
+) -> Iterator[str]:
     """Yield the advice to rank by balanced accuracy if a class is rare and accuracy ranks."""
-    if not is_rare(sizes) or (metrics and metrics[0] != "accuracy"):
+    if not spec.shape.has_rare_class or (metrics and metrics[0] != "accuracy"):
         return
     label = min(sizes, key=lambda name: sizes[name])
     share = 100 * sizes[label] / sum(sizes.values())

@@ -48,8 +48,6 @@ _NAMES = (
 _FEW_WORDS = 20
 #: Texts have this many words on average; names have fewer.
 _WORDS_OF_TEXT = 3
-#: A class is rare if it has at most this share of the rows of an average class.
-_RARE = 0.2
 #: The most columns that a note names.
 _SHOWN = 8
 
@@ -86,9 +84,10 @@ def describe(request: UserData) -> DatasetSpec:
         ]  # a sheet, or a file of held-out rows
         problem = f"{title}{part}{fault.problem}"
         raise ElmbenchError(problem, expected=fault.expected, next_step=fault.next_step)
+    shape = _shape_of(table, classes)
     positive: tuple[str, ...] = ()
     if len(labels) == 2:
-        positive = (label_word(request.positive) or _default_positive(classes),)
+        positive = (label_word(request.positive) or _default_positive(shape),)
     settings = [
         *_target_settings(rows, positive),
         *_row_settings(full, columns, ends, request),
@@ -122,7 +121,7 @@ def describe(request: UserData) -> DatasetSpec:
         title=title,
         task=task,
         positive=positive,
-        shape=_shape_of(table, classes),
+        shape=shape,
         sparse=stays_sparse(table),
         by_fold=bool(table.nominal or missing_columns(table)),
         sources=(described_source,),
@@ -272,25 +271,11 @@ def _classes_of(table: Table, task: LearningTask) -> dict[str, int | None]:
     return {label: counts[label] for label in labels}
 
 
-def _default_positive(classes: Mapping[str, int | None]) -> str:
-    """Return the label of the smaller of two classes if it is rare, else the last label.
-
-    `classes`: {label: number of rows}.
-    """
-    sizes = {label: n_rows or 0 for label, n_rows in classes.items()}
-    return (
-        min(sizes, key=lambda label: sizes[label]) if is_rare(sizes) else [*sizes][-1]
-    )
-
-
-def is_rare(sizes: Mapping[str, int]) -> bool:
-    """Return True if the smallest class has at most a fifth of the rows of an average class.
-
-    `sizes`: {label: number of rows}. False for a single class or none.
-    """
-    return len(sizes) > 1 and min(sizes.values()) <= _RARE * sum(sizes.values()) / len(
-        sizes
-    )
+def _default_positive(shape: Shape) -> str:
+    """Return the label of the smaller of two classes if it is rare, else the last label."""
+    if shape.has_rare_class:
+        return min(shape.labels, key=lambda label: shape.count([label]) or 0)
+    return shape.labels[-1]
 
 
 def _target_settings(rows: DescribedRows, positive: Sequence[str]) -> Iterator[str]:

@@ -37,6 +37,8 @@ NEXT = "elmbench list datasets"
 #: ending.
 _NOT_IN_A_STEM = re.compile(r"[/\\\x00-\x1f]")
 _LONGEST_NAME = 200
+#: A class is rare if it has at most this share of the rows of an average class.
+_RARE = 0.2
 _NAME_WITH_OPTIONS = re.compile(r"([^\[\]]+)\[([^\[\]]*)\]")
 
 
@@ -71,6 +73,13 @@ class Shape(SpecPart):
     def labels(self) -> tuple[str, ...]:
         """The labels, in the order of their class indices; empty if they are not known."""
         return tuple(self.classes) if isinstance(self.classes, dict) else ()
+
+    @property
+    def has_rare_class(self) -> bool:
+        """True if the smallest class has at most a fifth of the rows of an average class."""
+        sizes = self.classes.values() if isinstance(self.classes, dict) else ()
+        known = [n_rows for n_rows in sizes if n_rows]
+        return len(known) > 1 and min(known) <= _RARE * sum(known) / len(known)
 
     def count(self, labels: Iterable[str]) -> int | None:
         """Return the number of rows that have one of these labels.
