@@ -18,7 +18,7 @@ from elmbench.evaluation.stored_predictions import _pack, packed_rows
 from elmbench.execution.store import Store
 from elmbench.judging.judged_results import JudgedResults
 from elmbench.judging.measured_cells import MeasuredCells
-from elmbench.judging.summary import summarise
+from elmbench.judging.summary import summary_frame, summary_lines
 from elmbench.report.build_table import build_table
 from elmbench.report.table_results import Results, results_of_table
 from elmbench.results.cells import (
@@ -263,6 +263,11 @@ def frame(resolved: Resolved, lines: list[dict[str, Any]]) -> pd.DataFrame:
     columns += [name for name in LIMITS if any(name in line for line in lines)]
     table = pd.DataFrame(lines, columns=columns)
     return table.astype(dict.fromkeys([*values, *TIMES, "condition"], float))
+
+
+def summarise(measured: MeasuredCells, *, published_only: bool = False) -> pd.DataFrame:
+    """The lines of summary.csv of cells that are prepared for judging."""
+    return summary_frame(summary_lines(measured, published_only=published_only))
 
 
 def summary_of(resolved: Resolved, lines: list[dict[str, Any]]) -> pd.DataFrame:

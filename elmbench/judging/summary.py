@@ -58,19 +58,15 @@ OPTIMISM = [
 ]
 
 
-def summarise(measured: MeasuredCells, *, published_only: bool = False) -> pd.DataFrame:
-    """Return one line for each group of cells and metric (see `SummaryLine`).
+def summary_lines(
+    measured: MeasuredCells, *, published_only: bool = False
+) -> list[SummaryLine]:
+    """Return the lines of `summary.csv`, in their order: one for each group of cells and metric
+    (see `SummaryLine`).
 
     `published_only`: leave out readings other than the default, and measures that have no published
     value and that no claim names. Each line is computed only once.
     """
-    return summary_frame(summary_lines(measured, published_only=published_only))
-
-
-def summary_lines(
-    measured: MeasuredCells, *, published_only: bool = False
-) -> list[SummaryLine]:
-    """Return the lines of `summary.csv`, in their order; see `summarise`."""
     lines = [*_measured_lines(measured, published_only), *_unmeasured_lines(measured)]
     order = order_of(measured.resolved)
     return sorted(lines, key=lambda line: order(vars(line)))
@@ -115,7 +111,7 @@ def with_origin(
 def _measured_lines(
     measured: MeasuredCells, published_only: bool
 ) -> Iterator[SummaryLine]:
-    """Yield the lines of each group of cells; see `summarise` for `published_only`."""
+    """Yield the lines of each group of cells; see `summary_lines` for `published_only`."""
     claimed = _claimed_metrics(measured.resolved) if published_only else None
     for group, statuses in measured.statuses.items():
         *_, reading = group

@@ -29,7 +29,7 @@ from elmbench.judging.table_measures import (
     compare_values,
     rows_of,
 )
-from elmbench.judging.verdict_words import TableState
+from elmbench.judging.verdict_words import HOLDS_BUT_FOR, TableState
 from elmbench.metrics import Unit, unit_of
 from elmbench.registry import ignores_features
 from elmbench.results import group_by
@@ -112,6 +112,13 @@ class TableVerdict:
             name for measure in self.measures.values() for name in measure.exceptions
         ]
         return tuple(dict.fromkeys(names))
+
+    @property
+    def state_and_exceptions(self) -> str:
+        """The verdict with its exceptions, such as `holds but for SVM on heart`."""
+        if self.state == "holds" and self.exceptions:
+            return f"{HOLDS_BUT_FOR}{', '.join(self.exceptions)}"
+        return self.state
 
     @property
     def power(self) -> float:

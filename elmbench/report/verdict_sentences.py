@@ -9,7 +9,7 @@ from elmbench.errors import amount
 from elmbench.judging.strict_test import StrictTest
 from elmbench.judging.table_measures import Interval, Order, Values
 from elmbench.judging.table_verdicts import MeasureVerdict, TableVerdict
-from elmbench.judging.verdict_words import HOLDS_BUT_FOR, TABLE_VERDICTS
+from elmbench.judging.verdict_words import TABLE_VERDICTS
 from elmbench.metrics import Unit, unit_of
 from elmbench.tables.number_texts import p_text, p_words, three_digits
 
@@ -160,16 +160,9 @@ def measure_texts(verdict: TableVerdict) -> list[str]:
 
 def state_text(verdict: TableVerdict) -> str:
     """Return the verdict with its exceptions, and with the margin of the paper's file."""
-    words = state_and_exceptions(verdict)
+    words = verdict.state_and_exceptions
     margin = own_margin_text(verdict)
     return f"{words} ({margin})" if margin else words
-
-
-def state_and_exceptions(verdict: TableVerdict) -> str:
-    """Return the verdict with its exceptions, such as `holds but for SVM on heart`."""
-    if verdict.state == "holds" and verdict.exceptions:
-        return f"{HOLDS_BUT_FOR}{', '.join(verdict.exceptions)}"
-    return verdict.state
 
 
 def table_sentence(

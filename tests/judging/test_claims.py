@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from made_cells import Toy, cell, folds, frame, notes_of, table_of
+from made_cells import Toy, cell, folds, frame, notes_of, summarise, table_of
 from scipy.stats import t, ttest_ind
 from sentences import sentence
 
@@ -18,7 +18,6 @@ from elmbench.judging.claim_outcomes import (
 )
 from elmbench.judging.claims import check_claims, is_true
 from elmbench.judging.measured_cells import MeasuredCells
-from elmbench.judging.summary import summarise
 from elmbench.specs.claims import Claim
 from elmbench.specs.profiles import Resolved
 

@@ -20,6 +20,7 @@ from made_cells import (
     row,
     rows_of,
     runs,
+    summarise,
     summary_of,
     table_of,
 )
@@ -27,7 +28,7 @@ from scipy.stats import t
 from sentences import sentence
 
 from elmbench.judging.measured_cells import MeasuredCells
-from elmbench.judging.summary import optimism, summarise
+from elmbench.judging.summary import optimism
 from elmbench.results.cells import REMARKS
 from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
 from elmbench.tables.number_texts import gain_text

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from made_cells import Toy, cell, frame
+from made_cells import Toy, cell, frame, summarise
 from scipy.stats import binom, t
 
 from elmbench.judging.measured_cells import ComparedValue, MeasuredCells
-from elmbench.judging.summary import summarise, summary_lines
+from elmbench.judging.summary import summary_lines
 from elmbench.judging.table_verdicts import judge_table
 from elmbench.judging.value_agreement import (
     agreements_of_times,

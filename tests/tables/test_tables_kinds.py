@@ -14,6 +14,7 @@ from made_cells import (
     row,
     rows_of,
     runs,
+    summarise,
     table_of,
     value_columns,
 )
@@ -21,7 +22,6 @@ from made_figures import Toy
 from sentences import sentence
 
 from elmbench.judging.measured_cells import MeasuredCells
-from elmbench.judging.summary import summarise
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved, resolve

@@ -9,14 +9,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_cells import cell, frame, notes_of, rows_of, table_of
+from made_cells import cell, frame, notes_of, rows_of, summarise, table_of
 from made_figures import Toy
 from scipy.stats import ttest_rel
 
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.score_comparison import MOST_RUNS, needed_runs, p_values
 from elmbench.judging.measured_cells import MeasuredCells
-from elmbench.judging.summary import summarise
 from elmbench.tables import kind_of_table
 from elmbench.tables.paired_tests import paired_t_test
 

@@ -19,6 +19,7 @@ from made_cells import (
     keep,
     predictions_of_mcc,
     rows_of,
+    summarise,
     table_from,
     table_of,
 )
@@ -28,7 +29,6 @@ from sentences import pattern, sentence
 from elmbench.errors import ElmbenchError
 from elmbench.execution.store import Store
 from elmbench.judging.measured_cells import MeasuredCells
-from elmbench.judging.summary import summarise
 from elmbench.registry import plugins
 from elmbench.report.result_files import write_results
 from elmbench.report.table_results import results_of_table

@@ -90,8 +90,8 @@ def published_check(
     papers: Sequence["PaperResults"], dirs: ResultsDirs, *, as_json: bool = False
 ) -> PublishedCheck:
     """Return the comparison of tables, which `check_published` has read, with their papers."""
+    from elmbench.judging.expectations import check_strictly
     from elmbench.judging.verdict_words import COMPARED
-    from elmbench.report.checks.expectations import check_strictly
     from elmbench.report.checks.published_tables import published_record
     from elmbench.report.checks.text_blocks import check_blocks
 

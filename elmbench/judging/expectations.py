@@ -9,7 +9,6 @@ from elmbench.judging.claim_outcomes import ClaimOutcome
 from elmbench.judging.judged_paper import JudgedPaper
 from elmbench.judging.judged_table import JudgedTable
 from elmbench.judging.verdict_words import JUDGED
-from elmbench.report.verdict_sentences import state_and_exceptions
 from elmbench.specs.claims import Expectation
 
 #: The verdicts on a table that say no; one that holds but for some models says yes.
@@ -94,4 +93,4 @@ def _verdicts_of(
     else:
         for verdict in table.verdicts:
             if verdict.metric == expectation.metric:
-                yield state_and_exceptions(verdict)
+                yield verdict.state_and_exceptions

@@ -10,9 +10,9 @@ from made_cells import committed
 from pydantic import ValidationError
 from sentences import pattern, sentence
 
+from elmbench.judging.expectations import StrictOutcome, check_strictly
 from elmbench.judging.judged_paper import JudgedPaper
 from elmbench.judging.judged_table import JudgedTable
-from elmbench.report.checks.expectations import StrictOutcome, check_strictly
 from elmbench.report.verdict_sentences import state_text
 from elmbench.specs.claims import Expectation
 
