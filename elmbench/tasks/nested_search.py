@@ -88,9 +88,9 @@ class Search(TrainingTask):
         A single candidate is chosen without a fit, and has no score.
         """
         if not self._has_choice:
-            return {"params": self.grid.candidates()[0], "scores": [], "seconds": 0.0}
+            return {"params": problem.candidates[0], "scores": [], "seconds": 0.0}
         scores, seconds = grid_scores(self.problems(data, problem), self.metric)
-        params = self.grid.candidates()[best(scores)]
+        params = problem.candidates[best(scores)]
         return {
             "params": params,
             "scores": scores.mean(axis=1).tolist(),
