@@ -21,11 +21,11 @@ from elmbench.execution.attempt import attempt, preload
 from elmbench.models.protocols import GridPath
 from elmbench.registry import find_model
 from elmbench.runs.execute import execute
-from elmbench.tables.planning import make_plan
 from elmbench.runs.prepare import RunOptions, prepare_run
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.grids import SearchGrid
 from elmbench.specs.profiles import resolve
+from elmbench.tables.planning import make_plan
 from elmbench.tasks.base import Context
 from elmbench.tasks.fit import Fit
 from elmbench.tasks.grid_task import GridTask
