@@ -120,12 +120,17 @@ def closest(name: str, names: list[str]) -> str | None:
     """
     from difflib import get_close_matches
 
-    spellings = {one.lower(): one for one in names}
     typed = name.lower()
-    longer = [one for one in names if len(typed) > 2 and one.lower().startswith(typed)]
-    guesses = sorted(longer, key=len) + get_close_matches(name, names, n=1)
-    guesses += [spellings[guess] for guess in get_close_matches(typed, spellings, n=1)]
-    return next(iter(guesses), None)
+    if len(typed) > 2:
+        longer = [one for one in names if one.lower().startswith(typed)]
+        if longer:
+            return min(longer, key=len)
+    similar = get_close_matches(name, names, n=1)
+    if similar:
+        return similar[0]
+    spellings = {one.lower(): one for one in names}
+    similar = get_close_matches(typed, spellings, n=1)
+    return spellings[similar[0]] if similar else None
 
 
 def first_line(error: BaseException) -> str:

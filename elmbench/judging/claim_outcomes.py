@@ -284,22 +284,23 @@ def correct_by_holm(outcomes: Sequence[ClaimOutcome]) -> list[ClaimOutcome]:
     }
     n_claims = _number_of_decidable(list(tested.values()))
     results = list(outcomes)
-    decidable = {}
+    p_values: dict[int, float] = {}
     for i, least_p in tested.items():
         outcome = outcomes[i]
         if least_p > LEVEL / n_claims:
             remark = f"no outcome on so few data sets could decide it beside {n_claims} claims"
             results[i] = _with_remark(outcome, "too few data sets", remark)
-        else:
-            decidable[i] = (
-                outcome.p if outcome.is_decided and outcome.p is not None else 1.0
-            )
-    for i, p in zip(decidable, holm(list(decidable.values())), strict=True):
+            continue
+        p_values[i] = 1.0
+        if outcome.is_decided and outcome.p is not None:
+            p_values[i] = outcome.p
+    corrected = holm(list(p_values.values()))
+    for i, p in zip(p_values, corrected, strict=True):
         outcome = outcomes[i]
         if outcome.is_decided and p > LEVEL:
             remark = (
                 f"by itself it {outcome.verdict}, but not after Holm's correction for "
-                f"{len(decidable)} claims"
+                f"{len(p_values)} claims"
             )
             results[i] = _with_remark(outcome, "undecided", remark)
     return results

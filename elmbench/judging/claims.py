@@ -385,34 +385,37 @@ def _finding_on_one(claim: Claim, pair: _Pair, results: _Results) -> Significanc
     Ratios are tested by their logarithm; the estimate and its interval are ratios again.
     """
     of_ratios = is_of_ratios(claim)
-    first, second = (
-        (pair.first.map(math.log), pair.second.map(math.log))
-        if of_ratios
-        else (pair.first, pair.second)
-    )
+    first = pair.first
+    second = pair.second
+    least_half_width = pair.least_half_width
+    if of_ratios:
+        first = first.map(math.log)
+        second = second.map(math.log)
+        least_half_width = 0.0
     region = region_of(claim)
     share = share_of_test_rows(pair.dataset, results.resolved)
-    least_half_width = 0.0 if of_ratios else pair.least_half_width
     if share is None:
         finding = significance.welch_test(first, second, region, least_half_width)
     else:
         unit = "folds" if first.index.get_level_values(0).has_duplicates else "runs"
+        differences = (first - second).dropna()
         finding = significance.corrected_t_test(
-            (first - second).dropna(), share, region, least_half_width, unit
+            differences, share, region, least_half_width, unit
         )
     if of_ratios:
-        low, high = (
-            None if end is None else math.exp(end)
-            for end in (finding.low, finding.high)
-        )
-        finding = replace(
-            finding, estimate=math.exp(finding.estimate), low=low, high=high
-        )
+        finding = _of_ratio(finding)
     return replace(
         finding,
         subject=(pair.dataset, claim.model, pair.column, claim.metric.column),
         means=pair.means,
     )
+
+
+def _of_ratio(finding: SignificanceResult) -> SignificanceResult:
+    """Return the test of a difference of logarithms with a ratio as its estimate and interval."""
+    low = None if finding.low is None else math.exp(finding.low)
+    high = None if finding.high is None else math.exp(finding.high)
+    return replace(finding, estimate=math.exp(finding.estimate), low=low, high=high)
 
 
 def _findings_on_most(

@@ -439,12 +439,15 @@ def _names_of_reversed(rows: Sequence[Row], models: Sequence[str]) -> list[str]:
     """Return the name of an exception for each of `models`, such as `ELM`, `ELM and SVM` for its
     only pair, or `ELM on wine` if it has the opposite order on one data set only.
     """
-    pairs = [pair for pair in compare_pairs(rows) if pair.opposite]
+    reversed_pairs = [pair for pair in compare_pairs(rows) if pair.opposite]
     names = []
-    for model, pairs_of_model in _pairs_by_model(pairs, models).items():
-        name = _model_or_pair(model, pairs_of_model)
-        datasets = {dataset for pair in pairs_of_model for dataset in pair.opposite_on}
-        names.append(f"{name} on {datasets.pop()}" if len(datasets) == 1 else name)
+    for model, pairs in _pairs_by_model(reversed_pairs, models).items():
+        name = _model_or_pair(model, pairs)
+        datasets = {dataset for pair in pairs for dataset in pair.opposite_on}
+        if len(datasets) == 1:
+            (dataset,) = datasets
+            name += f" on {dataset}"
+        names.append(name)
     return names
 
 

@@ -78,10 +78,10 @@ def discriminants(
             None if weights is None else weights[side],
         )
 
+    has_weight = np.ones(len(T), dtype=bool) if weights is None else weights > 0
     for t in T.T:
-        counts = True if weights is None else weights > 0
-        negative_rows = np.flatnonzero((t < 0) & counts)
-        positive_rows = np.flatnonzero((t > 0) & counts)
+        negative_rows = np.flatnonzero((t < 0) & has_weight)
+        positive_rows = np.flatnonzero((t > 0) & has_weight)
         fewest = min(len(negative_rows), len(positive_rows))
         if fewest == 0:
             for size, columns in result.items():

@@ -63,11 +63,8 @@ def _parse_kernel(name: str, spec: Any, n_features: int) -> BaseKernel:
     such as "kernels[0]". A TypeError or a ValueError is raised if it is not a kernel on rows of
     `n_features` columns.
     """
-    if (
-        not isinstance(spec, Sequence)
-        or len(spec) != 2
-        or not isinstance(spec[1], Mapping)
-    ):
+    is_pair = isinstance(spec, Sequence) and len(spec) == 2
+    if not is_pair or not isinstance(spec[1], Mapping):
         raise TypeError(
             f"{name}: expected a name and a mapping of parameters, got {spec!r} instead"
         )
@@ -77,23 +74,31 @@ def _parse_kernel(name: str, spec: Any, n_features: int) -> BaseKernel:
         _CONSTRAINTS, {"name": kernel, **params}, caller_name=name
     )
     options = {*BaseKernel(kernel).named_params, "columns"}
-    if unknown := sorted(set(params) - options):
+    unknown = sorted(set(params) - options)
+    if unknown:
         raise ValueError(
             f"{name}: expected parameters of {kernel!r} among {sorted(options)}, got {unknown} "
             "instead"
         )
     if "columns" in params:
         columns = tuple(params["columns"])
+        _check_columns(name, columns, n_features)
         params["columns"] = columns
-        is_pair = len(columns) == 2 and all(
-            isinstance(column, Integral) for column in columns
-        )
-        if not (is_pair and 0 <= columns[0] < columns[1] <= n_features):
-            expected = f"integers (start, stop) with 0 <= start < stop <= {n_features}"
-            raise ValueError(
-                f"{name}, columns: expected {expected}, got {columns} instead"
-            )
     return BaseKernel(kernel, **params)
+
+
+def _check_columns(name: str, columns: tuple[Any, ...], n_features: int) -> None:
+    """Raise ValueError unless `columns` are the start and the stop of a slice of the features.
+
+    `name`: of the kernel in the message, such as "kernels[0]".
+    """
+    are_integers = all(isinstance(column, Integral) for column in columns)
+    if len(columns) == 2 and are_integers:
+        start, stop = columns
+        if 0 <= start < stop <= n_features:
+            return
+    expected = f"integers (start, stop) with 0 <= start < stop <= {n_features}"
+    raise ValueError(f"{name}, columns: expected {expected}, got {columns} instead")
 
 
 @estimator

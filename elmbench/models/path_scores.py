@@ -57,31 +57,24 @@ def path_results(
     (n_candidates, n_folds). `error_score`: the score if a scorer fails, or "raise".
     """
     started = time.perf_counter()
+    true_by_fold = [safe_indexing(y, test) for _, test in folds]
     values: list[dict[str, Array]] = []
-    for j, (train, test) in enumerate(folds):
-        true = safe_indexing(y, test)
-        responses = {method: np.asarray(outputs[j])}
+    for (train, _), true, fold_outputs in zip(
+        folds, true_by_fold, outputs, strict=True
+    ):
+        responses = {method: np.asarray(fold_outputs)}
         if method == "decision_grid":
             classes = np.unique(safe_indexing(y, train))
-            responses["evaluate_grid"] = classes[
-                (responses[method] > 0) * (len(classes) - 1)
-            ]
-        values.append(
-            {
-                name: _scores_of(scorer, true, responses[scorer.method], error_score)
-                for name, scorer in scorers.items()
-            }
-        )
+            responses["evaluate_grid"] = _labels_of(responses[method], classes)
+        scores_by_name = {
+            name: _scores_of(scorer, true, responses[scorer.method], error_score)
+            for name, scorer in scorers.items()
+        }
+        values.append(scores_by_name)
     for name, scorer in scorers.items():
         if scorer.metric and scorer.metric.name == "roc_auc":
-            true_by_fold = [safe_indexing(y, test) for _, test in folds]
-            _break_ties(
-                scorer,
-                true_by_fold,
-                outputs,
-                [columns[name] for columns in values],
-                error_score,
-            )
+            scores_by_fold = [columns[name] for columns in values]
+            _break_ties(scorer, true_by_fold, outputs, scores_by_fold, error_score)
     score_time = (time.perf_counter() - started) / fit_times.size
     results = []
     for i in range(len(fit_times)):
@@ -97,6 +90,15 @@ def path_results(
                 }
             )
     return results
+
+
+def _labels_of(decisions: Array, classes: NDArray[Any]) -> NDArray[Any]:
+    """Return the labels that follow from decision values, of the same shape. `classes`: the sorted
+    labels of the training rows, one or two.
+    """
+    is_last = decisions > 0
+    positions = np.where(is_last, len(classes) - 1, 0)
+    return classes[positions]
 
 
 def _break_ties(

@@ -67,7 +67,9 @@ def _blocks_of_lines(content: bytes) -> Iterator[NDArray[np.uint8]]:
     """Yield the bytes of a text in blocks of whole lines that fit into the cache of a processor."""
     start = 0
     while start < len(content):
-        end = content.find(b"\n", start + _BLOCK) + 1 or len(content)
+        line_end = content.find(b"\n", start + _BLOCK)
+        is_last_line = line_end < 0
+        end = len(content) if is_last_line else line_end + 1
         yield np.frombuffer(content, np.uint8, count=end - start, offset=start)
         start = end
 

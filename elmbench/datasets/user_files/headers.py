@@ -147,20 +147,34 @@ def _has_header(rows: list[list[str]]) -> bool:
     has_repeated_name = False
     has_categories = False
     for name, *others in zip(*rows, strict=False):
-        texts = [word for word in others if word not in MISSING]
-        if not name and not texts:
+        values = [word for word in others if word not in MISSING]
+        if not name and not values:
             continue
-        n_numbers = sum(map(looks_numeric, texts))
-        if 2 * n_numbers > len(texts):
-            if name and not looks_numeric(name) and name not in MISSING:
+        if _are_mostly_numbers(values):
+            if _is_word(name):
                 return True
             numbers.append(name)
-        else:
-            has_repeated_name |= name in texts
-            has_categories |= len(set(texts)) <= len(texts) / 2
-    if has_repeated_name or not numbers:
-        return not has_repeated_name
+            continue
+        if name in values:
+            has_repeated_name = True
+        if len(set(values)) <= len(values) / 2:
+            has_categories = True
+    if has_repeated_name:
+        return False
+    if not numbers:
+        return True
     # All columns of numbers begin with a number. Names may be numbers as well, such as positions or
     # wavelengths.
     positions = [str(position) for position in range(len(numbers))]
     return has_categories or numbers == positions
+
+
+def _are_mostly_numbers(words: list[str]) -> bool:
+    """Return True if more than half of some words look like numbers."""
+    n_numbers = sum(map(looks_numeric, words))
+    return 2 * n_numbers > len(words)
+
+
+def _is_word(text: str) -> bool:
+    """Return True for a text that is neither empty, nor a number, nor a mark of a missing value."""
+    return bool(text) and text not in MISSING and not looks_numeric(text)

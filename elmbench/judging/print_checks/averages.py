@@ -104,13 +104,12 @@ def _rank_contradiction(
         for with_cited in (False, True)
     ]
     known = [ranks for ranks in possible if ranks is not None]
-    # A rank on one data set has no digits that are cut off.
-    exact = Fraction(number)
-    is_possible = (
-        may_be_in(number, known)
-        if is_average
-        else any(ranks.holds(exact) for ranks in known)
-    )
+    if is_average:
+        is_possible = may_be_in(number, known)
+    else:
+        # A rank on one data set has no digits that are cut off.
+        rank = Fraction(number)
+        is_possible = any(ranks.holds(rank) for ranks in known)
     if not known or is_possible:
         return ""
     return f"the printed values give a rank of {range_text(known)}; {number} is printed"
@@ -203,15 +202,10 @@ def _t_contradiction(
     datasets = [dataset for dataset in one if dataset in other]
     if len(datasets) < 3:
         return ""
-    bounds = t_bounds(
-        [one[dataset] for dataset in datasets], [other[dataset] for dataset in datasets]
-    )
-    intervals = [interval_of(abs(number), rounding) for rounding in ROUNDINGS]
-    if any(
-        low <= interval.high and interval.low <= high
-        for low, high in bounds.values()
-        for interval in intervals
-    ):
+    common_of_one = [one[dataset] for dataset in datasets]
+    common_of_other = [other[dataset] for dataset in datasets]
+    bounds = t_bounds(common_of_one, common_of_other)
+    if may_be_in(abs(number), bounds.values()):
         return ""
     texts = ", ".join(
         f"{name} {low:.3g} to {high:.3g}" for name, (low, high) in bounds.items()
@@ -264,14 +258,17 @@ def t_bounds(
     """
     # A number is at most half a unit from the middle of its interval, a difference of two numbers
     # at most one of the larger unit.
-    units = [(_unit(a), _unit(b)) for a, b in zip(one, other, strict=True)]
+    pairs = list(zip(one, other, strict=True))
     differences = _Sample(
-        numbers=[float(a - b) for a, b in zip(one, other, strict=True)],
-        off=[max(pair) for pair in units],
+        numbers=[float(a - b) for a, b in pairs],
+        off=[max(_unit(a), _unit(b)) for a, b in pairs],
     )
     independent = [
-        _Sample([float(number) for number in row], [pair[i] / 2 for pair in units])
-        for i, row in enumerate((one, other))
+        _Sample(
+            numbers=[float(number) for number in row],
+            off=[_unit(number) / 2 for number in row],
+        )
+        for row in (one, other)
     ]
     return {
         "independent": _range_of_t(differences, independent),

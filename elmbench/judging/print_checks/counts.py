@@ -21,6 +21,7 @@ from elmbench.judging.print_checks.rounding import (
     NumberRange,
     Rounding,
     interval_of,
+    may_be_in,
 )
 from elmbench.numerics.arrays import Array
 
@@ -210,34 +211,29 @@ def _check_metrics(
             continue
         for other in paper:
             printed = _same_cell(table, other, dataset, model)
-            for metric in OF_COUNTS:
-                if metric not in printed:
-                    continue
-                ranges = [
-                    _range(metric, numbers, parts, rounding)
-                    for rounding in _roundings_of_counts(parts)
-                ]
-                possible = [one for one in ranges if one is not None]
-                if not possible or _meets_any(printed[metric], possible):
+            metrics = [metric for metric in OF_COUNTS if metric in printed]
+            for metric in metrics:
+                number = printed[metric]
+                possible = _possible_ranges(metric, numbers, parts)
+                if not possible or may_be_in(number, possible):
                     continue
                 low, high = _widest(possible)
-                says = (
-                    f"the {metric} of the counts is {low:.3f} to {high:.3f}; {other.label} "
-                    f"prints {printed[metric]}"
-                )
+                value = f"the {metric} of the counts is {low:.3f} to {high:.3f}"
+                says = f"{value}; {other.label} prints {number}"
                 yield table.finding(
                     "counts", says, dataset=dataset, model=model, metric=metric
                 )
 
 
-def _meets_any(number: Decimal, ranges: Iterable[tuple[float, float]]) -> bool:
-    """Return True if a printed number may lie in one of some ranges."""
-    intervals = [interval_of(number, rounding) for rounding in ROUNDINGS]
-    return any(
-        low <= interval.high and interval.low <= high
-        for low, high in ranges
-        for interval in intervals
-    )
+def _possible_ranges(
+    metric: str, numbers: Numbers, parts: Parts
+) -> list[tuple[float, float]]:
+    """Return the range of a metric for each rounding of the counts, `numbers`, that allows one."""
+    ranges = [
+        _range(metric, numbers, parts, rounding)
+        for rounding in _roundings_of_counts(parts)
+    ]
+    return [one for one in ranges if one is not None]
 
 
 def _widest(bounds: Iterable[tuple[float, float]]) -> tuple[float, float]:

@@ -70,10 +70,16 @@ def may_be_equal(one: Decimal, other: Decimal) -> bool:
     )
 
 
-def may_be_in(number: Decimal, ranges: Iterable[NumberRange]) -> bool:
-    """Return True if a printed number may stand for one in some ranges."""
+def may_be_in(
+    number: Decimal, ranges: Iterable[tuple[float | Fraction, float | Fraction]]
+) -> bool:
+    """Return True if a printed number may stand for one in some ranges, such as `NumberRange`."""
     intervals = [interval_of(number, rounding) for rounding in ROUNDINGS]
-    return any(one.meets(interval) for one in ranges for interval in intervals)
+    return any(
+        low <= interval.high and interval.low <= high
+        for low, high in ranges
+        for interval in intervals
+    )
 
 
 def n_digits(number: Decimal) -> int:

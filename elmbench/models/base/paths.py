@@ -254,21 +254,28 @@ class PathMixin:
         If a model has a named `gamma`, the path runs once for each fold, with the number that it
         stands for on the training rows.
         """
-        if not any(
-            isinstance(getattr(model, "gamma", None), str) for model in grid.models
-        ):
+        gammas = [getattr(model, "gamma", None) for model in grid.models]
+        has_named_gamma = any(isinstance(gamma, str) for gamma in gammas)
+        if not has_named_gamma:
             for i, j, outputs in cls._path(grid):
                 yield Evaluated(i, j, outputs, dict(grid.solvers))
                 grid.solvers.clear()
             return
         # `gamma="scale"` is a different number in each fold.
         for j, fold in enumerate(grid.folds):
-            X = grid.X[fold[0]]
-            models = [
-                clone(m).set_params(gamma=named_gamma(m.gamma, X))
-                if isinstance(m.gamma, str)
-                else m
-                for m in grid.models
-            ]
-            for item in cls._evaluate(replace(grid, folds=[fold], models=models)):
+            train, _ = fold
+            rows = grid.X[train]
+            models = [_with_numeric_gamma(model, rows) for model in grid.models]
+            grid_of_fold = replace(grid, folds=[fold], models=models)
+            for item in cls._evaluate(grid_of_fold):
                 yield item._replace(fold=j)
+
+
+def _with_numeric_gamma(model: Any, rows: Rows) -> Any:
+    """Return a model whose named `gamma` is replaced by the number that it stands for on training
+    rows; the same model if its `gamma` is a number.
+    """
+    if not isinstance(model.gamma, str):
+        return model
+    gamma = named_gamma(model.gamma, rows)
+    return clone(model).set_params(gamma=gamma)
