@@ -245,7 +245,7 @@ class Run:
             raise
 
     def _is_over(self) -> bool:
-        """Return True if the time of the run is over."""
+        """Return True if the time at which the run ends has come."""
         return time.monotonic() >= self.until
 
     def _fill_workers(self, executor: Executor) -> None:
@@ -302,7 +302,11 @@ class Run:
         return Limits(max(self.until - time.monotonic(), 0.1))
 
     def _collect_answers(self) -> None:
-        """Wait for up to a second until a task ends, and finish all that have ended."""
+        """Wait for up to a second until a task ends, and finish all tasks that have ended.
+
+        Finishing stores the answer and releases the dependent tasks. The worker's code is noted as
+        idle.
+        """
         for future in wait(self._running, _LOOK_EVERY, FIRST_COMPLETED).done:
             task = self._running[future]
             # A task counts as running until it is stored, so an interrupt in between loses nothing.
@@ -329,7 +333,10 @@ class Run:
         self._queue.mark_done(task.key)
 
     def _store_arrived(self) -> None:
-        """Store the answers that arrived before an interrupt or error."""
+        """Store the answers of tasks that have ended, after an interrupt or error.
+
+        Tasks that are still running, or whose executor failed, are left out.
+        """
         for future, task in self._running.items():
             if future.done() and future.exception() is None:
                 self._put(task, future.result())

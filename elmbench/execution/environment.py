@@ -47,7 +47,10 @@ def describe_environment() -> dict[str, Any]:
 
 @cache
 def version_of_code() -> str:
-    """Return the version of the suite, with the commit if it runs from a checkout."""
+    """Return the version of the suite, followed by the commit if it runs from a checkout.
+
+    Two machines with equal texts run the same code, unless one has `+changes`.
+    """
     return " ".join(filter(None, (version("elmbench"), _commit())))
 
 

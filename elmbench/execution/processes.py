@@ -25,7 +25,7 @@ _PATIENCE = 5.0
 
 
 def machine_memory() -> int:
-    """Return the machine's memory in bytes."""
+    """Return the machine's physical memory in bytes, also inside of a container."""
     return int(psutil.virtual_memory().total)
 
 
@@ -96,8 +96,8 @@ def _bytes_of(process: int, *, proportional: bool = False) -> int:
 def end_marked(mark: str) -> None:
     """Kill all processes of this user whose mark begins with a text, and their descendants.
 
-    The mark is the environment variable `MARK`. This is repeated until none is left or five seconds
-    have passed, since they may start others meanwhile.
+    The mark is the environment variable `ELMBENCH_WORKER`. This is repeated until none is left or
+    five seconds have passed, since they may start others meanwhile.
     """
     give_up = time.monotonic() + _PATIENCE
     while time.monotonic() < give_up:
@@ -117,7 +117,7 @@ def end_marked(mark: str) -> None:
 
 
 def _mark_of(process: psutil.Process) -> str | None:
-    """Return the mark of a process: the value of its variable `MARK`.
+    """Return the mark of a process: the value of its variable `ELMBENCH_WORKER`.
 
     It is "" if it has none or has ended, and None if it cannot be read yet. While a process
     replaces its program (exec), its environment and its command line are empty.
@@ -139,8 +139,9 @@ def lives(process: psutil.Process) -> bool:
 
 
 def guarded_mark() -> str:
-    """Return the mark for processes that end with this one: they inherit it in the variable `MARK`.
+    """Return the mark for processes that end with this one.
 
+    They must have it as their environment variable `ELMBENCH_WORKER`, which their children inherit.
     All processes with this mark are killed when this process ends, even by SIGKILL. The first call
     starts a guard, a separate process, so a model that holds the interpreter lock cannot block it.
     A fork of this process has a mark and a guard of its own.

@@ -192,7 +192,10 @@ class Store:
         return content
 
     def _last(self, name: str) -> dict[str, Any] | None:
-        """Return the content of the latest intact record of a name; None without one."""
+        """Return the content of the latest intact record of a name such as `unit:KEY`.
+
+        None if there is none.
+        """
         return next(self._latest_first(name), None)
 
     def append(self, name: str, content: Any) -> None:
@@ -223,6 +226,7 @@ class Store:
 
     def _open(self) -> Path:
         """Create the log file of this process, with the next free number, and return its path.
+
         Raises WriteError if that fails.
         """
         names = (_FILE.fullmatch(path.name) for path in self._files())

@@ -207,7 +207,7 @@ def _user_warnings(result: dict[str, Any]) -> str | None:
 
 
 def _limit_columns(record: dict[str, Any], store: Store) -> dict[str, float | None]:
-    """Return the time limit that stopped a cell as {column of `LIMITS`: seconds}.
+    """Return the time limit that stopped a cell: {"fit_limit" or "search_limit": seconds}.
 
     It is the limit of the cell itself, or that of the search before it. `record`: that of the cell
     in the store. The dict is empty if it was not stopped.
@@ -289,20 +289,21 @@ def in_order(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
 
 
 def _positions(names: Iterable[str]) -> dict[str, int]:
-    """Return the position of each distinct name, from 0."""
+    """Return the position of each distinct name in `names`, from 0."""
     return {name: i for i, name in enumerate(dict.fromkeys(names))}
 
 
 def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
-    """Return a function that computes the columns `CAPPED` from the record of a cell in the store.
+    """Return a function that computes the columns `capped` and `search_capped` of a cell.
 
-    They are 1.0 or 0.0 for its own fit, and the share of stopped fits in its searches, NaN without
-    searches. The function returns an empty dict for a model without `max_iter` and for a cell that
-    did not end ok. It looks up the searches that cells share once.
+    The function takes the record of the cell in the store and returns {column: value}. `capped` is
+    1.0 if its own fit stopped at `max_iter`, else 0.0; `search_capped` is the share of such fits in
+    its searches, NaN without searches. The dict is empty for a model without `max_iter` and for a
+    cell that did not end ok. The searches that cells share are looked up once.
     """
 
     def count_stopped(record: dict[str, Any]) -> int:
-        """Return the number of fits in a record that stopped at `max_iter`."""
+        """Return the number of fits in the record of a task that stopped at `max_iter`."""
         return int(record["result"].get("solvers", {}).get("capped", 0))
 
     @cache
@@ -316,7 +317,7 @@ def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
         return sum(map(count_stopped, searches)) / fits if fits else math.nan
 
     def capped_values(record: dict[str, Any]) -> dict[str, float]:
-        """Return the columns `CAPPED` of a cell from its record; an empty dict if it has none."""
+        """Return the columns `capped` and `search_capped` of a cell from its record, or {}."""
         most_steps = record["unit"].get("params", {}).get("max_iter")
         is_limited = isinstance(most_steps, int) and most_steps > 0
         if not is_limited or record["result"]["status"] != "ok":
@@ -347,7 +348,7 @@ def csv(frame: pd.DataFrame) -> str:
 
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
-    """Write a data frame as CSV, atomically and without its index."""
+    """Write a data frame as CSV, whole or not at all, with a header and without its index."""
     write_atomically(path, csv(frame))
 
 
@@ -429,18 +430,21 @@ def _wrong_values(frame: pd.DataFrame) -> dict[str, pd.Series[bool]]:
 
 
 def _are_no_counts(numbers: pd.Series[int]) -> pd.Series[bool]:
-    """Return True for each number that is missing or negative."""
+    """Return a mask, True for each number that is missing or negative."""
     return numbers.isna() | (numbers < 0)
 
 
 def _are_no_numbers(values: pd.Series[Any]) -> pd.Series[bool]:
-    """Return True for each value that is there and is not a number."""
+    """Return a mask, True for each value that is neither missing nor a number."""
     converted = pd.to_numeric(values, errors="coerce")
     return values.notna() & converted.isna()
 
 
 def _is_mapping(text: str) -> bool:
-    """Return True for a JSON object of parameters, and for the empty text of a cell without any."""
+    """Return True for the JSON text of an object, and for the empty text.
+
+    These are the valid contents of the column `params`.
+    """
     try:
         return text == "" or isinstance(json.loads(text), dict)
     except (ValueError, RecursionError):
@@ -483,7 +487,10 @@ def provenance(
 
 
 def _checksum(content: Any) -> str:
-    """Return the SHA-256 of a value that JSON can hold; of other values, that of their text."""
+    """Return the SHA-256 of some content as hexadecimal digits.
+
+    It is that of its canonical JSON; values that JSON cannot hold count by their texts.
+    """
     text = json.dumps(content, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -65,11 +65,17 @@ class ResultsDirs:
         return next(iter(self._with_results(profile, experiment)), self.user)
 
     def profiles(self, experiment: str, profiles: Iterable[str]) -> list[str]:
-        """Return those of `profiles` under which a table has results, in either folder."""
+        """Return those of `profiles` under which a table has results, in either folder.
+
+        `experiment`: the id of the table.
+        """
         return [name for name in profiles if self._with_results(name, experiment)]
 
     def _with_results(self, profile: str, experiment: str) -> list[Path]:
-        """Return the results folders that have results of a table, the user's first."""
+        """Return the results folders that have a `cells.csv` of a table, the user's first.
+
+        `experiment`: the id of the table.
+        """
         return [
             folder
             for folder in self.folders
@@ -119,7 +125,7 @@ class ResultsDirs:
         )
 
     def _is_of_user(self, experiment: str, profiles: Iterable[str]) -> bool:
-        """Return True if the user has results of a table under one of some profiles."""
+        """Return True if the user's folder has results of a table under one of `profiles`."""
         return any(has_results(self.user, profile, experiment) for profile in profiles)
 
 
@@ -143,7 +149,11 @@ def check_not_results(
 
 
 def _is_of_results(path: Path, results_dir: Path) -> bool:
-    """Return True if a path is in the store of a results folder or a file of one of its tables."""
+    """Return True if a path is that of results, which commands must not overwrite.
+
+    It is in the store of the results folder, or is a file of one of its tables. Both paths must be
+    absolute and without links.
+    """
     if not path.is_relative_to(results_dir):
         return False
     parts = path.relative_to(results_dir).parts

@@ -93,10 +93,10 @@ def find_kept_cells(
 def _kept_cells(
     cells: pd.DataFrame, numbers: pd.Series[int], records: Sequence[Mapping[str, Any]]
 ) -> KeptCells:
-    """Return cells with the records that they use, which get new numbers from 1.
+    """Return cells, with their number in the column `record`, and the records that they use.
 
-    `numbers`: the position of the record of each cell in `records`, from 0. Each record gets its
-    number of cells.
+    `numbers`: the position of the record of each cell in `records`, from 0. Records that no cell
+    uses are left out, and the others are numbered from 1. Each record gets its number of cells.
     """
     used = sorted(set(numbers))
     positions = {number: i for i, number in enumerate(used, start=1)}
@@ -115,9 +115,10 @@ def _have_run(cells: pd.DataFrame) -> pd.Series[bool]:
 
 
 def _record_numbers(cells: pd.DataFrame, n_records: int) -> pd.Series[int]:
-    """Return the position of the record of each cell in the result of `_records`, from 0.
+    """Return the position of the record that describes each cell, from 0.
 
-    It is 0, the record of the last store, for cells without a number.
+    0 is the record of the last store, for cells without a number; those of kept cells follow.
+    Numbers above `n_records` - 1 are lowered to it.
     """
     if RECORD not in cells:
         return pd.Series(0, index=cells.index)

@@ -30,8 +30,8 @@ MOST_CSV_LINES = 1_000_000
 def write_predictions(predictions: pd.DataFrame, folder: Path) -> None:
     """Write predictions, a line for each test row, as `predictions.csv` in a folder, atomically.
 
-    Above `MOST_CSV_LINES` lines, the file is `predictions.parquet`. The other one of the two files
-    is deleted.
+    Above a million lines, the file is `predictions.parquet`. The other one of the two files is
+    deleted.
     """
     is_long = len(predictions) > MOST_CSV_LINES
     text_file = folder / "predictions.csv"

@@ -168,7 +168,7 @@ def _check_judgement(
 
 
 def _check_margin(paper: Paper, metric: str, path: Path) -> None:
-    """Raise ElmbenchError if a margin is more than `WIDEST_MARGIN` times the standard one.
+    """Raise ElmbenchError if a margin of a paper is more than 5 times the standard one.
 
     `metric`: a metric that the paper gives a margin. `path`: its `paper.yaml`, for the message.
     """
@@ -317,10 +317,10 @@ def _read_paper(path: Path) -> dict[str, ExperimentFile]:
 def read_own_table(
     path: Path, datasets: tuple[DatasetSpec, ...] = ()
 ) -> ExperimentFile:
-    """Return a user's table, which belongs to no paper. Its content is not checked.
+    """Return a user's table, which belongs to no paper, from its YAML file.
 
-    By default, its id is `own/NAME`, by the name of the file. `datasets`: the user's data sets that
-    come with it.
+    Its content is not validated, but completed by that of the file it is based on. By default, its
+    id is `own/NAME`, by the name of the file. `datasets`: the user's data sets that come with it.
     """
     words = re.sub(r"[^a-z0-9]+", "-", path.stem.lower())
     name = words.strip("-")
@@ -334,9 +334,9 @@ def read_own_table(
 def _merge_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
     """Return the content of a file, not validated, completed by that of the file it is `based-on`.
 
-    Keys in `without` and those of `_OF_ONE_TABLE` are not taken over. A model that is null is
-    removed. `ancestors`: the files that are based on this one. Raises ElmbenchError for a circle,
-    an unknown base, or a key in `without` that the base lacks.
+    Keys in `without`, and those such as id and title that belong to one table, are not taken over.
+    A model that is null is removed. `ancestors`: the files that are based on this one. Raises
+    ElmbenchError for a circle, an unknown base, or a key in `without` that the base lacks.
     """
     content = _read_file(path)
     if not isinstance(content, dict):
@@ -394,7 +394,7 @@ def _read_file(path: Path) -> Any:
 
 
 def _check_names(files: Iterable[ExperimentFile]) -> None:
-    """Raise ElmbenchError if two experiments have the same id or alias."""
+    """Raise ElmbenchError if two experiments share a name: an id or an alias."""
     owners: dict[str, Path] = {}
     for file in files:
         for name in file.names:

@@ -156,7 +156,10 @@ class Expectation(Spec):
 
     @model_validator(mode="after")
     def _has_one_subject(self) -> Expectation:
-        """Raise ValueError unless it is about a claim, the metric of the table, or one value."""
+        """Raise ValueError unless the expectation is about exactly one thing.
+
+        It is a claim, a metric of the whole table, or one value (data set, model and metric).
+        """
         names = (self.claim, self.metric, self.dataset, self.model)
         given = tuple(bool(name) for name in names)
         of_claim = (True, False, False, False)

@@ -24,5 +24,5 @@ def name_in_id(id: str) -> str:
 
 
 def is_id_of(name: str, id: str) -> bool:
-    """Return True if `name` is the id of a comparison, or this id without its digest."""
+    """Return True if `name` is the `id` of a comparison, or this id without its digest."""
     return name in (id, name_in_id(id))

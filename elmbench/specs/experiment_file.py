@@ -75,7 +75,7 @@ class ExperimentFile:
 
     @property
     def names(self) -> list[str]:
-        """The id and the aliases."""
+        """The id and the aliases, all of which commands accept."""
         return [self.id, *raw_names(self.content, "aliases")]
 
     @property

@@ -103,7 +103,10 @@ def spec_root() -> Path:
 
 
 def is_checkout() -> bool:
-    """Return True if `spec_root` is the top of a checkout, whose files the user may change."""
+    """Return True if the suite's specs are those of a checkout, which the user may change.
+
+    It is False in an installation.
+    """
     return spec_root() != Path(__file__).resolve().parent.parent / "share"
 
 
@@ -241,10 +244,10 @@ def read_yaml(path: Path) -> Any:
 
 
 def raw_names(content: Mapping[str, Any], key: str) -> list[str]:
-    """Return the names under a key of content that is not validated yet, as texts.
+    """Return the names in content that is not validated yet, as texts.
 
-    They are the items of a list or the keys of a mapping; for any other value, or without the key,
-    the result is empty.
+    They are the items of the list, or the keys of the mapping, under `key`; none if there is
+    neither.
     """
     names = content.get(key)
     return (
@@ -298,9 +301,10 @@ def parse_spec(
 
 
 def _describe(item: Any, key: str) -> str:
-    """Return one error of pydantic in the words of this package.
+    """Return one error of pydantic as a sentence in the words of this package.
 
-    `item`: an entry of `ValidationError.errors()`. `key`: the path of the faulty key in the file.
+    `item`: an entry of `ValidationError.errors()`. `key`: the path of the faulty key in the file,
+    such as `models.eem.params`.
     """
     if item["type"] == "unknown_key":
         unknown = ".".join(filter(None, (key, item["ctx"]["key"])))

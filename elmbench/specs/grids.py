@@ -118,8 +118,8 @@ class ValueRange(Spec):
     def _span(self) -> _Span:
         """The numbers of a range, or the exponents of powers; not for the form {values}.
 
-        At most `_MOST` + 1 numbers are counted, and none if the end is below the start. The step is
-        1 unless it is given.
+        At most 10,001 numbers are counted, and none if the end is below the start. The step is 1
+        unless it is given.
         """
         ends = (
             self.powers_of_2
@@ -233,7 +233,7 @@ class SearchGrid:
 
     @property
     def names(self) -> list[str]:
-        """The hyperparameters, in order."""
+        """The names of the hyperparameters, in order."""
         return list(self.values)
 
     @property

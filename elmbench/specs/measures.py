@@ -85,7 +85,7 @@ def is_quality(name: str) -> bool:
 
 
 def _check_metric(name: str) -> str:
-    """Return the name of a measure; raise ValueError if no table can show it."""
+    """Return the name of a measure as it is; raise ValueError if no table can show the measure."""
     if is_measure(name):
         return name
     others = ", ".join((*OF_LEARNT_ROWS, *OF_FITS))
@@ -119,7 +119,7 @@ class Measure:
 
     @property
     def column(self) -> str:
-        """Its name in CSV files, such as `mcc`, `gmean@h=50` or `accuracy@C=2^-20`."""
+        """The name of the measure in CSV files: `mcc`, `gmean@h=50` or `accuracy@C=2^-20`."""
         if not self.parameter:
             return self.metric
         return f"{self.metric}@{self.parameter}={self.written_value}"

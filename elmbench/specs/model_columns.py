@@ -65,7 +65,8 @@ class ModelOverride(Spec):
 
     def with_grid(self, grids: SearchGrid) -> ModelOverride:
         """Return the changes with a grid in place of the names of searched hyperparameters.
-        `grids`: those of the table.
+
+        Changes that search nothing are returned as they are. `grids`: those of the table.
         """
         if self.search is None:
             return self
@@ -111,7 +112,11 @@ class ModelColumn(Spec):
     train_rows: int | None = Field(default=None, ge=1)
 
     def adapt(self, dataset: str) -> ModelColumn:
-        """Return the column with its changes for one data set; the same column without any."""
+        """Return the column with its changes for one data set.
+
+        If it has none, return the same object. Changed parameters replace those of the same name
+        only.
+        """
         override = self.overrides.get(dataset)
         if override is None:
             return self

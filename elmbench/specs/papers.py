@@ -224,7 +224,7 @@ class Paper(Spec):
 
     @property
     def name(self) -> str:
-        """The short name of a paper, its key in capitals; of a user's own tables, their key."""
+        """The short name of a paper, its key in capitals; the key as it is if there is no paper."""
         return self.key.upper() if self.title else self.key
 
     @classmethod
@@ -233,7 +233,7 @@ class Paper(Spec):
         return cls(key=key, title="", authors="", year=0)
 
     def unit_of(self, metric: str) -> Unit:
-        """Return the unit of a measure, with the margin that the paper's file gives it."""
+        """Return the unit of a measure, with the margin of the paper's file if it has one."""
         unit = unit_of(metric)
         return unit._replace(margin=self.margins.get(metric, unit.margin))
 

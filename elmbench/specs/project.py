@@ -65,7 +65,10 @@ def read_project(file: Path, working_folder: Path) -> Project:
     content = parse_spec(ProjectFile, _read_toml(file), file)
 
     def path_of(name: str) -> Path:
-        """Return one path of the file, relative to the working folder if it is below."""
+        """Return one path of the file, joined to the file's folder.
+
+        It is relative to the working folder if it is below it.
+        """
         path = file.parent / expand_home(name)
         inside = path.is_relative_to(working_folder)
         return path.relative_to(working_folder) if inside else path

@@ -75,7 +75,7 @@ class Protocol(Spec):
         """
 
         def join(metrics: tuple[str, ...]) -> tuple[str, ...]:
-            """Return measures with the new ones, each once."""
+            """Return `metrics` with the new ones before or after them (`first`), each once."""
             joined = (*names, *metrics) if first else (*metrics, *names)
             return tuple(dict.fromkeys(joined))
 
@@ -116,7 +116,7 @@ class Protocol(Spec):
         ]
 
     def scale_of(self, dataset: str) -> Scale | None:
-        """Return the scaling of the inputs of a data set; None for none."""
+        """Return the scaling of the inputs of a data set; None if they are not scaled."""
         return self.scale_except.get(dataset, self.scale)
 
     @property

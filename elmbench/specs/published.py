@@ -119,7 +119,10 @@ class PublishedValue:
 
     @property
     def shown(self) -> str:
-        """The value as a table shows it: `0.93 ± 0.012`, `2^-20`, `> 600 s`, `-` for a blank."""
+        """The value as a table shows it: `0.93 ± 0.012`, `2^-20`, `> 600 s`, `-` for a blank.
+
+        It has the printed digits and the metric's unit; a percentage is shown as a share.
+        """
         if self.value is None:
             if self.over_seconds is None:
                 return "-"

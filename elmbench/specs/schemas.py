@@ -37,10 +37,10 @@ _FIELD = re.compile(r"    (\w+): ")
 
 
 def json_schema(kind: FileKind) -> Schema:
-    """Return the JSON schema of a kind of file.
+    """Return the JSON schema of a kind of file, for editors.
 
-    It demands no keys of tables and data sets, since these may come from another entry; `elmbench
-    validate` names those that are missing.
+    `kind`: "experiment", "paper" or "datasets". The schema demands no keys of tables and data sets,
+    since these may come from another entry; `elmbench validate` names those that are missing.
     """
     definitions = all_definitions()
     schema: Schema
@@ -69,7 +69,10 @@ def json_schema(kind: FileKind) -> Schema:
 
 
 def schema_text(kind: FileKind) -> str:
-    """Return the JSON schema of a kind of file as the text of a file."""
+    """Return the JSON schema of a kind of file as JSON text, with a newline at the end.
+
+    `kind`: "experiment", "paper" or "datasets".
+    """
     return json.dumps(json_schema(kind), indent=1, ensure_ascii=False) + "\n"
 
 

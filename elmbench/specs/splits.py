@@ -105,7 +105,10 @@ class Split:
 
 
 def _for_task(kind: str, task: str) -> str:
-    """Return the kind of split for a task: for a regression, without `stratified-`."""
+    """Return the kind of split that a task has, such as `kfold` or `stratified-kfold`.
+
+    It is `kind`, for a regression without `stratified-`. `task`: "classification" or "regression".
+    """
     return kind if task == "classification" else kind.removeprefix("stratified-")
 
 
@@ -192,7 +195,10 @@ class Splitter(Spec):
     @model_validator(mode="before")
     @classmethod
     def _count_folds_of_plugin(cls, content: Any) -> Any:
-        """Return the content with the number of folds of a plug-in's split."""
+        """Return the content of a split with the number of folds that its plug-in declares.
+
+        Content of other kinds is returned as it is. Raises ValueError if it gives another number.
+        """
         return _with_folds_of_plugin(content)
 
     @model_validator(mode="after")
@@ -357,7 +363,10 @@ class Outer(Spec):
 
     @model_validator(mode="after")
     def _check_kind(self) -> Outer:
-        """Raise ValueError if the kind of split has a key too many or lacks one."""
+        """Raise ValueError if a key does not fit the kind of split.
+
+        Folds, sizes and files are each for some kinds only, which need them.
+        """
         _check_folds(self.kind, self.folds)
         has_sizes = bool(self.sizes) or self.default_sizes is not None
         if has_sizes != (self.kind in SIZED):
@@ -379,11 +388,11 @@ class Outer(Spec):
         return _file_of(self.file, dataset)
 
     def folds_of(self, dataset: str) -> int:
-        """Return the number of folds of a data set, which may differ from that of the others."""
+        """Return the number of folds of a data set: its own, or else that of the table."""
         return self.overrides.get(dataset, OuterOverride()).folds or self.folds
 
     def runs_of(self, dataset: str) -> int:
-        """Return the number of runs of a data set, which may differ from that of the others."""
+        """Return the number of runs of a data set: its own, or else that of the table."""
         return self.overrides.get(dataset, OuterOverride()).runs or self.runs
 
     def split(self, dataset: str, task: str) -> Split:

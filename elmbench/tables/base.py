@@ -281,7 +281,10 @@ class TableKind(ABC):
             yield names | entry.texts()
 
     def notes(self, cells: DataFrame) -> Iterator[Note]:
-        """Yield the notes that this kind of table shows with its lines; by default, none."""
+        """Yield the notes that this kind of table shows with its lines; by default, none.
+
+        `cells`: with the columns of `cells.csv`.
+        """
         yield from ()
 
     def figure(self, cells: DataFrame, outputs: Iterable[Outputs]) -> Figure | None:

@@ -109,7 +109,7 @@ class ComparisonTable(TableKind):
         return list(map(Measure, names))
 
     def summarised_cells(self, cells: DataFrame) -> DataFrame:
-        """Return the cells with the columns `RANK` and `P` of their model; NaN for unranked models.
+        """Return the cells with the columns `rank` and `p` of their model; NaN for unranked models.
 
         Cells of average ranks follow if there are several data sets: one of the data set `all` for
         each model that is ranked on every one.
@@ -131,10 +131,11 @@ class ComparisonTable(TableKind):
         return pd.concat([table, averages], ignore_index=True)
 
     def _ranked(self, cells: DataFrame, dataset: str) -> DataFrame:
-        """Return the cells of one data set and selection with the columns `RANK` and `P`.
+        """Return the cells of one data set and selection with the columns `rank` and `p`.
 
-        They are the rank of the model (1 is the best; equal means share their average) and its
-        p-value, the same in all of its cells; NaN for models that are not ranked.
+        They are the rank of the model (1 is the best; equal means share their average) and the
+        p-value of its difference from the best model (1 for the best), the same in all of its
+        cells. NaN for models that are not ranked, and p for all models if the split allows no test.
         """
         metric = self.experiment.metric_of(dataset)
         all_scores = self._scores(cells, metric)
@@ -337,7 +338,7 @@ class ComparisonTable(TableKind):
         )
 
     def _has_large_class(self, dataset: str) -> bool:
-        """Return True if a class of a data set has more than the share `_LARGE_CLASS` of its rows.
+        """Return True if a class of a data set has more than 70 % of its rows.
 
         It is False if the sizes of the classes are not known.
         """
@@ -348,8 +349,7 @@ class ComparisonTable(TableKind):
     def _has_outliers(self, cells: DataFrame) -> bool:
         """Return True if a few targets make most of the squared errors of the dummy.
 
-        Its rmse is then more than `_OUTLIERS` times its mae. It is False if `cells` lack one of the
-        two.
+        Its rmse is then more than 3 times its mae. It is False if `cells` lack one of the two.
         """
         errors = ["mae", "rmse"]
         has_errors = {*errors} <= {*cells}
@@ -479,7 +479,7 @@ class ComparisonTable(TableKind):
 def _average_rank_cells(cells: DataFrame) -> DataFrame | None:
     """Return a cell of the data set `all` for each model and selection, with its average rank.
 
-    `cells`: those of all data sets, with the column `RANK`; only those under the default reading
+    `cells`: those of all data sets, with the column `rank`; only those under the default reading
     count, and models that are ranked on every data set. It is None for a single data set, or if
     there is no such model.
     """

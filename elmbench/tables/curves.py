@@ -169,7 +169,7 @@ class CurvesTable(TableKind):
         return self.points(model, self.task_of(dataset))
 
     def heading(self) -> str:
-        """Return the caption, or else a heading that names the varied hyperparameters."""
+        """Return the heading of a section: the caption, or the varied hyperparameters in words."""
         names = [_NAMES.get(name, name) for name in self.varied_params()]
         return (
             self.caption
@@ -187,8 +187,7 @@ class CurvesTable(TableKind):
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
         """Yield a line {name of the column: text} for each point of a curve, or for some of them.
 
-        Of more than `_MOST_POINTS` points, it is for those of `_thin_points`, about evenly spaced
-        ones.
+        Of more than 20 points, about evenly spaced ones are shown (see `_thin_points`).
         """
         points = _thin_points(
             list(dict.fromkeys(point_of(entry.measure) for entry in entries))
@@ -284,7 +283,7 @@ def point_of(measure: Measure) -> float:
 
 
 def _thin_points(values: list[float]) -> list[float]:
-    """Return the x values at which the table shows a curve: all up to `_MOST_POINTS` of them.
+    """Return the x values at which the table shows a curve: all, if they are at most 20.
 
     Of more powers of two, every fifth power and both ends; of other values, the six nearest to 0,
     1/5, ..., 1 times the largest.

@@ -18,7 +18,7 @@ class DataFactsTable(TableKind):
     own_columns = WITHOUT_MODELS
 
     def check(self) -> None:
-        """Accept a table without models."""
+        """Raise nothing: a table of facts needs no models."""
 
     def plan(self, planner: DatasetPlanner) -> None:
         """Add the description of a data set, which needs no model, to the plan: one cell.
@@ -38,7 +38,7 @@ class DataFactsTable(TableKind):
         )
 
     def models(self) -> list[str]:
-        """Return `DATA`, the only column, which has the published facts."""
+        """Return `data`, the only column, which has the published facts."""
         return [DATA]
 
     def values(self, extra: Iterable[str] = ()) -> list[Measure]:

@@ -74,7 +74,7 @@ class Figure:
 
 
 def title_of(resolved: Resolved) -> str:
-    """Return the title of a figure: the paper, the label of the table, and the profile."""
+    """Return the title of a figure in one line: paper, label of the table and profile."""
     return f"{resolved.file.paper.name}, {resolved.file.spec.label}, profile {resolved.profile}"
 
 

@@ -93,11 +93,11 @@ class MetricsTable(TableKind):
         )
 
     def notes(self, cells: DataFrame) -> Iterator[Note]:
-        """Yield a note on each metric that some models lack."""
+        """Yield a note on each metric that some models have in no cell, with the reason."""
         yield from missing_metrics(cells, self.experiment)
 
     def _metric_columns(self, datasets: Collection[str]) -> list[Column]:
-        """Return the columns `per_metric` of each metric of these data sets.
+        """Return the columns of each metric: by default our value, the published one, the verdict.
 
         The first metric of every data set comes first, then the second, ... Their names end in 2,
         3, ... from the second metric on. Data sets with different metrics share the columns; the

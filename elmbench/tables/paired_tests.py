@@ -54,7 +54,7 @@ class PairedTestsTable(TableKind):
         return list(self.options.pairs)
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
-        """Return the statistics of a comparison, the names of `MEASURES`, always the same."""
+        """Return the statistics of a comparison: t, df, p, paired_t, paired_p and data_sets."""
         return [Measure(name) for name in MEASURES]
 
     def places(self, measure: Measure, published: PublishedValue | None) -> int | None:
@@ -70,11 +70,11 @@ class PairedTestsTable(TableKind):
         return super().places(measure, published)
 
     def summarised_cells(self, cells: DataFrame) -> DataFrame:
-        """Return one line for each comparison, selection and reading, on the data set `ALL`.
+        """Return one line for each comparison, selection and reading, on the data set `all`.
 
-        The columns are those of a cell and the statistics of `MEASURES`. The status is
-        `incomplete`, and the statistics are missing, if fewer than two data sets have both models.
-        `cells`: those of the models.
+        The columns are those of a cell and the statistics t, df, p, paired_t, paired_p and
+        data_sets. The status is `incomplete`, and the statistics are missing, if fewer than two
+        data sets have both models. `cells`: those of the models.
         """
         import pandas as pd
 
@@ -116,11 +116,12 @@ class PairedTestsTable(TableKind):
 
 
 def paired_t_test(means: DataFrame, first: str, second: str) -> dict[str, float]:
-    """Return the statistics of a comparison of two models by the names of `MEASURES`.
+    """Return the statistics of a comparison of two models over data sets, by name.
 
-    `means`: a row for each data set and a column for each model. t is positive if the `first` model
-    has the larger mean. Statistics of constant values are NaN. The result is empty if fewer than
-    two data sets have both models.
+    The names are t, df and p of Welch's test, paired_t and paired_p of the paired test, and
+    data_sets. `means`: a row for each data set and a column for each model. t is positive if the
+    `first` model has the larger mean. Statistics of constant values are NaN. The result is empty if
+    fewer than two data sets have both models.
     """
     import numpy as np
 

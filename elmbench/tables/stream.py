@@ -97,7 +97,7 @@ class StreamCurvesTable(CurvesTable):
             )
 
     def _metrics(self) -> list[str]:
-        """Return the metrics of the protocol that a stream measures."""
+        """Return those metrics of the protocol that can be measured after each chunk."""
         return [metric for metric in self.spec.protocol.metrics if metric in _METRICS]
 
     def task(self, planner: DatasetPlanner, column: str, run: int, fold: int) -> Task:
@@ -221,7 +221,7 @@ def _line(title: str, rows: str, entries: Iterable[Entry]) -> Line:
 
 
 def _rows_learnt(entry: Entry) -> float:
-    """Return the number of rows learnt when an entry was measured."""
+    """Return the number of rows that the model had learnt when an entry was measured."""
     return point_of(entry.measure)
 
 

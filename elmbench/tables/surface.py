@@ -147,7 +147,7 @@ def _add_contours(axes: Any, tiles: TileCentres, heights: Any, metric: str) -> N
     middle = (low + high) / 2
 
     def colour(level: float) -> str:
-        """Return the colour of a line that can be seen on the tiles at its level."""
+        """Return white or black: the colour of a line that can be seen on tiles of this level."""
         is_dark = level > middle if less_is_better(metric) else level < middle
         return "white" if is_dark else "black"
 

@@ -13,7 +13,7 @@ class TimesTable(MetricsTable):
     per_metric = (VALUE,)
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
-        """Return the columns of times and ratios, followed by those of the metrics."""
+        """Return the columns of times and ratios, followed by one for each metric."""
         return (
             DATASET,
             MODEL,

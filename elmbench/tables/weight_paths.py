@@ -69,7 +69,7 @@ class WeightPathsTable(MetricsTable):
                     )
 
     def plan(self, planner: DatasetPlanner) -> None:
-        """Add the fits of one data set as tasks that also store the kernel weights."""
+        """Add the fits of one data set to a plan, as tasks that also store the kernel weights."""
         from elmbench.tasks.kernel_weights import KernelWeights
 
         planner.add_fits(kind=KernelWeights)
@@ -231,8 +231,8 @@ def _draw_objective(axes: Any, paths: DataFrame, styles: Mapping[str, Any]) -> N
 def _draw_path(axes: Any, kernels: Mapping[str, str], paths: DataFrame) -> None:
     """Draw the weights of the first model by iteration.
 
-    The `_MOST_NAMED` largest last weights have colours and names, the others are grey. `kernels`:
-    the name of each kernel by the column of its weight. `paths`: the points of a data set.
+    The 5 largest last weights have colours and names, the others are grey. `kernels`: the name of
+    each kernel by the column of its weight. `paths`: the points of a data set.
     """
     is_of_first = paths["model"] == paths["model"].iloc[0]
     path = paths[is_of_first]

@@ -136,7 +136,7 @@ def executor_of(
 ) -> Executor:
     """Return a new executor of a kind; its workers start later.
 
-    `engine`: a name in `ENGINES`. `scheduler`: address of a dask scheduler, such as
+    `engine`: "local" or "dask". `scheduler`: address of a dask scheduler, such as
     `tls://host:8786`; None for other engines. Raises ElmbenchError if there is no such engine, dask
     has no scheduler, or another engine has one.
     """

@@ -100,7 +100,10 @@ class DaskExecutor(Executor):
 
     @property
     def workers(self) -> int:
-        """The number of threads of the present workers, looked up at most once a second."""
+        """The number of threads of all present workers, looked up at most once a second.
+
+        Raises ElmbenchError if the scheduler cannot be reached.
+        """
         now = time.monotonic()
         if now - self._look_time > _LOOK_EVERY:
             self._threads = sum(self._ask("nthreads").values())
@@ -209,7 +212,10 @@ class DaskExecutor(Executor):
         )
 
     def end(self) -> None:
-        """End the run's tasks on the workers, and close the connection."""
+        """End the run's tasks on the workers, and close the connection.
+
+        If no connection was made, nothing happens.
+        """
         self._sender.shutdown(wait=True, cancel_futures=True)
         if self._connected is None or self._connected.exception() is not None:
             return
@@ -316,7 +322,10 @@ def _end_run(run: str | None = None) -> None:
 
 @cache
 def _become_parent() -> None:
-    """Allow this process to start processes: dask's workers are daemons, which may not."""
+    """Allow this process to start processes: dask's workers are daemons, which may not.
+
+    When it ends, it then ends all limited workers first.
+    """
     multiprocessing.current_process().daemon = False
     # Before it ends, a process of multiprocessing waits for its children.
     multiprocessing.util.Finalize(None, _end_run, exitpriority=100)
@@ -324,7 +333,10 @@ def _become_parent() -> None:
 
 @cache
 def _environment(blas_threads: int) -> Mapping[str, Any]:
-    """Return the environment of this machine, with `blas_threads` and `machine`, its name."""
+    """Return the description of this machine and its software, computed once.
+
+    It has the keys of `describe_environment`, `blas_threads` and `machine`, its name.
+    """
     return describe_environment() | {
         "blas_threads": blas_threads,
         "machine": platform.node(),

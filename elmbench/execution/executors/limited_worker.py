@@ -209,10 +209,10 @@ class _WorkerProcess:
     def can_take(self, needed: Load, limit: int | None) -> bool:
         """Return True if the process can run a task that needs this load.
 
-        It lives, holds at most half of the memory limit (None for no limit), and has no processes
-        of an earlier model: if these were killed alone, the next model that has such processes
-        would miss them. No other model follows one from outside, which may have changed the
-        libraries that they share.
+        It must live, hold at most half of the memory limit (bytes; None for no limit), and have no
+        processes of an earlier model: if these were killed alone, the next model that has such
+        processes would miss them. No other model follows one from outside, which may have changed
+        the libraries that they share.
         """
         if not self.lives() or self.outside_code not in ("", needed.outside_code):
             return False
@@ -382,5 +382,8 @@ class LimitedWorker:
 
 
 def best_worker(idle: Sequence[LimitedWorker], packed: PackedTask) -> LimitedWorker:
-    """Return the idle worker with the least `start_cost` for a task; the last of several."""
+    """Return the idle worker with the least `start_cost` for a task; of several, the last.
+
+    `idle`: at least one; it is not changed.
+    """
     return min(reversed(idle), key=lambda worker: worker.start_cost(packed))

@@ -39,7 +39,7 @@ class LocalExecutor(Executor):
         return len(self._limited_workers)
 
     def warm(self) -> None:
-        """Start the process of one worker, in the background."""
+        """Start the process of one worker, the one that gets the first task, in the background."""
         # In a thread: an interrupt of the main thread would leave a worker behind that has no owner
         # yet.
         self._pool.submit(self._idle[-1].warm)

@@ -174,7 +174,11 @@ class DatasetSpec(RowColumns):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        """Raise ValueError if the parts of the specification contradict each other."""
+        """Raise ValueError if the parts of the specification contradict each other.
+
+        Names of files, classes and positive labels are checked, and that only generated data are
+        redrawn.
+        """
         for stem in (self.name, self.file):
             _check_stem(stem)
         if self.task == "classification":
@@ -207,12 +211,15 @@ class DatasetSpec(RowColumns):
 
     @property
     def stem(self) -> str:
-        """Stem of the file names in a data directory."""
+        """The stem of the names of its files in a data directory, such as `wine` of `wine.csv`."""
         return self.file or self.name
 
     @property
     def base(self) -> str:
-        """The name without its options, which seeds generated rows."""
+        """The name without its options, such as `sparse-10k` for `sparse-10k[density=0.6]`.
+
+        It seeds generated rows, so that options do not change the seed.
+        """
         return split_name(self.name)[0]
 
     @property
@@ -412,9 +419,10 @@ def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
 def _read_entries(content: Any, source: str) -> dict[str, dict[str, Any]]:
     """Return the keys of each data set of a `datasets.yaml`, by its name; they are not validated.
 
-    An entry with `like: NAME` inherits the keys of NAME except those that it sets itself. Aliases,
-    the papers' counts and the fingerprint are never inherited; the files in a data directory are
-    those of NAME.
+    `content`: that of the file, as YAML reads it. `source`: the file, for messages. An entry with
+    `like: NAME` inherits the keys of NAME except those that it sets itself. Aliases, the papers'
+    counts and the fingerprint are never inherited; the files in a data directory are those of NAME.
+    Raises ElmbenchError for a name with options, or an unknown NAME.
     """
     if not isinstance(content, dict):
         raise invalid(f"{source}: not a mapping", "data set names, each with its keys")
@@ -468,7 +476,8 @@ def added_dataset_specs() -> tuple[DatasetSpec, ...]:
 
 def dataset_files() -> dict[Path, tuple[str, ...]]:
     """Return the names of the data sets that each `datasets.yaml` of the user describes, by file.
-    If the user has none, return those of the suite's file in a checkout; elsewhere, raise
+
+    If the user has none, return those of the suite's file in a checkout; in an installation, raise
     ElmbenchError.
     """
     if _user_files:

@@ -167,7 +167,7 @@ class SourceSpec(SpecPart):
 
     @property
     def title(self) -> str:
-        """The source in a few words."""
+        """The source in a few words, for people; by default its kind."""
         return self.kind
 
 
@@ -235,8 +235,9 @@ def source_class(kind: object) -> type[SourceSpec]:
 
 
 def parse_source(content: Any) -> SourceSpec:
-    """Return a source, validated by the class of its kind; a source that is one already as it is.
-    Raises ValueError for an unknown kind.
+    """Return a source from its keys in a file, validated by the class of its kind.
+
+    `content`: the keys; a source is returned as it is. Raises ValueError for an unknown kind.
     """
     if isinstance(content, SourceSpec):
         return content
