@@ -34,8 +34,9 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=Fal
 
 
 def key_of(content: Any) -> str:
-    """Return the key of some content: 32 hexadecimal digits of the SHA-256 of its canonical
-    JSON.
+    """Return the key of content in the types of JSON: 32 hexadecimal digits of its SHA-256.
+
+    The order of the keys of dicts does not count. Raises ValueError for NaN and infinity.
     """
     text = _ENCODER.encode(content)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -70,36 +71,46 @@ class Task(ABC):
     immediate: ClassVar[bool] = False
 
     def content(self) -> dict[str, Any]:
-        """Return the JSON content that determines the value of the result; for a plug-in's kind,
-        also the name of its module, which holds the version of its code.
+        """Return the JSON content that determines the value of the result: the fields and `kind`.
+
+        For a plug-in's kind, also the name of its module, which holds the version of its code.
         """
         code = {} if self._is_built_in else {"code": type(self).__module__}
         return content_of_fields(self) | {"kind": self.kind} | code
 
     @abstractmethod
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Run the task and return its result, which the store keeps. `inputs`: the results that it
-        needs, by key.
+        """Run the task and return its result, a dict in the types of JSON that the store keeps.
+
+        `inputs`: {key: result} of the tasks in `needs`. `context`: data folder and memory limit;
+        its counts of solvers are updated in place.
         """
 
     def seconds(self) -> float:
-        """Return a rough duration on one core, by the formula of its model."""
+        """Return a rough duration on one core, by the formula of its model.
+
+        0 if it is negligible, as here.
+        """
         return 0.0
 
     @property
     def has_formula(self) -> bool:
-        """True if the registry has a formula for the duration of the model."""
+        """True if the registry has a formula for the duration of the model.
+
+        Also True for a task without a model.
+        """
         return not self.model_name or find_model(self.model_name).cost is not None
 
     def exceeds_memory(self, limit: int) -> bool:
-        """Return True if the model, by its own estimate, needs more than a limit of memory in
-        bytes.
+        """Return True if the model, by its own estimate, needs more than `limit` bytes of memory.
+
+        False without an estimate, as here.
         """
         return False
 
     @property
     def label(self) -> str:
-        """A short description: kind, model and data set."""
+        """A short description: kind, model and data set, as far as it has them."""
         words = (
             self.kind,
             self.model_name,
@@ -109,17 +120,17 @@ class Task(ABC):
 
     @cached_property
     def key(self) -> str:
-        """The key of its result in the store."""
+        """The key of its result in the store: a hash of its content, 32 hexadecimal digits."""
         return key_of(self.content())
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Keys of the tasks whose results are inputs of this one."""
+        """The keys of the tasks whose results are inputs of this one; empty if it needs none."""
         return ()
 
     @property
     def data(self) -> DatasetRef | None:
-        """The data set that the task uses; None for immediate tasks."""
+        """The data set that the task uses; None for tasks that only combine results."""
         return getattr(self, "dataset", None)
 
     @property
@@ -130,11 +141,11 @@ class Task(ABC):
 
     @property
     def outside_code(self) -> str:
-        """The code from outside that the task runs: its kind, its model, its metric, its splits and
-        the kinds of source of its data, if they are from a plug-in file, a package or an address;
-        empty if none is.
+        """The code from outside that the task runs, in words; empty if it runs none.
 
-        A worker that has run such code runs no other tasks.
+        It names its kind, its model, its metric, its splits and the kinds of source of its data, if
+        they are from a plug-in file, a package or an address, separated by commas. A worker that
+        has run such code runs no other tasks.
         """
         parts = []
         if not self._is_built_in:
@@ -157,7 +168,7 @@ class Task(ABC):
 
     @property
     def splits(self) -> tuple[Split, ...]:
-        """The outer and the inner split that the task uses, if it has them."""
+        """The outer and the inner split that the task uses, without those that it lacks."""
         outer_fold = getattr(self, "outer_fold", None)
         inner = getattr(self, "inner", None)
         splits = (outer_fold.protocol.outer if outer_fold is not None else None, inner)
@@ -170,7 +181,7 @@ class Task(ABC):
 
     @property
     def number_of_fits(self) -> int:
-        """The number of models that the task fits."""
+        """The number of models that the task fits; 0 for a task without a model."""
         return 0
 
 
@@ -179,8 +190,8 @@ class ModelRef:
     """A model of the registry, as a part of a task.
 
     `name`: in the registry. `version`: that of its code (see `model_version`). `stream`: name of
-    the model whose random stream it uses. Columns that inherit hyperparameters use the stream of
-    the first one.
+    the model whose random stream it uses: its own, or that of the first of the columns that its
+    hyperparameters are inherited from.
     """
 
     name: str = field(metadata=content_name("model"))
@@ -192,7 +203,8 @@ class ModelRef:
 class FoldTask(Task):
     """A task with one model on one outer fold.
 
-    `params`: the parameters that the column fixes, with the printed ones (see `merge_parameters`).
+    `params`: {name: value} of the parameters that the column fixes, with the printed ones (see
+    `merge_parameters`).
     """
 
     outer_fold: OuterFold = field(metadata=FLAT)
@@ -201,38 +213,44 @@ class FoldTask(Task):
 
     @property
     def data(self) -> DatasetRef:
+        """The data set of the outer fold."""
         return self.outer_fold.dataset
 
     @property
     def number_of_fits(self) -> int:
+        """The number of models that the task fits: one."""
         return 1
 
     @property
     def typical_candidate(self) -> dict[str, Any]:
-        """The searched parameters for which duration and memory are estimated; empty without a
-        search.
+        """The searched parameters, {name: value}, for which duration and memory are estimated.
+
+        Empty without a search.
         """
         return {}
 
     def fit_seconds(self, n_rows: int | None = None) -> float:
-        """Return the rough duration of one fit, by default to all training rows."""
+        """Return the rough duration of one fit to `n_rows` rows; None for all training rows."""
         n = n_rows or self.outer_fold.n_train
         return OVERHEAD + self._fit_operations(n) / RATE
 
-    def _fit_operations(self, n: int) -> float:
-        """Return the rough number of floating-point operations of a fit to n rows; that of a cheap
-        linear model if no cost is known.
+    def _fit_operations(self, n_rows: int) -> float:
+        """Return the rough number of floating-point operations of a fit to `n_rows` rows.
+
+        That of a cheap linear model if the registry has no formula for the model.
         """
         d = self.data.n_features
         cost = find_model(self.model.name).cost
         if cost is None:
-            return 1e3 * n * d
+            return 1e3 * n_rows * d
         params = merge_parameters(chosen=self.typical_candidate, fixed=self.params)
-        return cost(n, d, params)
+        return cost(n_rows, d, params)
 
     def exceeds_memory(self, limit: int) -> bool:
-        """Return True if a fit of the typical candidate needs more than a limit of bytes by the
-        model's own estimate; False if it has none, or if an n x n matrix fits.
+        """Return True if a fit needs more than `limit` bytes by the model's own estimate.
+
+        The fit is that of the typical candidate to all training rows. False without an estimate, or
+        if a matrix of shape (n, n) fits.
         """
         n = self.outer_fold.n_train
         if 8 * n**2 <= limit:  # only an n x n matrix can exceed it
@@ -247,7 +265,7 @@ class FoldTask(Task):
     def factory_with(
         self, chosen: Mapping[str, Any]
     ) -> tuple[Callable[..., Any], dict[str, Any]]:
-        """Return the factory of the model, and the parameters to call it with.
+        """Return the factory of the model, and the parameters to call it with, {name: value}.
 
         `chosen`: searched or inherited hyperparameters, which the fixed parameters of the column
         replace. The result also has the seed of the fold. Parameters that the factory does not have
@@ -270,7 +288,7 @@ class FoldTask(Task):
 
     @property
     def seed(self) -> dict[str, int]:
-        """The seed of the model on this fold, by the name of its parameter."""
+        """The seed of the model on this fold, {"random_state": number}."""
         return {
             "random_state": integer_seed(
                 "model", *self.outer_fold.seed_key, self.model.stream
@@ -278,8 +296,9 @@ class FoldTask(Task):
         }
 
     def recorded_params(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parameters of a model that a result records: all but the seed of this fold. A
-        seed of another value is recorded.
+        """Return the parameters of a model that a result records: all but the seed of this fold.
+
+        `params`: {name: value}. A seed of another value, which the column fixes, is recorded.
         """
         seed = self.seed.items()
         return {
@@ -294,10 +313,11 @@ def check_memory(
     params: dict[str, Any],
     limit: int | None,
 ) -> None:
-    """Raise MemoryError if a fit to rows of this shape needs more bytes than the limit.
+    """Raise MemoryError if a fit needs more bytes than the limit by the model's own estimate.
 
-    The model itself estimates them, for one output or, with more than two `labels`, for an output
-    for each.
+    `factory`: of the model; nothing is checked if it has no estimate. `shape`: (rows, features).
+    `labels`: every label, None for a regression; with more than two, the model has an output for
+    each, else one. `params`: {name: value} for the factory. `limit`: bytes; None for no limit.
     """
     if limit is None or not isinstance(factory, MemoryEstimate):
         return
@@ -312,15 +332,19 @@ def check_memory(
 
 
 def choice_result(key: str | None, inputs: Mapping[str, Result]) -> Result:
-    """Return the result of the choice with this key, from the inputs. Without a key, return one
-    without parameters that took no time.
+    """Return the result of the choice with this key, from the inputs, {key: result}.
+
+    Without a key (None or empty), return one without parameters that took no time: {"params": {},
+    "seconds": 0.0}.
     """
     return inputs[key] if key else {"params": {}, "seconds": 0.0}
 
 
 def finish_result(result: Result, choice: Result) -> Result:
-    """Return a result with the seconds of an earlier choice added to its own. If it has `params`,
-    those of the choice are added too, unless it has parameters of these names.
+    """Return a result with the `seconds` of an earlier choice added to its own.
+
+    If it has `params`, those of the choice are added, too, unless it has parameters of these names.
+    Both results have `seconds`; neither is changed.
     """
     finished = result | {"seconds": result["seconds"] + choice["seconds"]}
     if "params" in result:
@@ -331,7 +355,11 @@ def finish_result(result: Result, choice: Result) -> Result:
 
 
 def check_two_classes(dataset: str, labels: list[int] | None, next_step: str) -> None:
-    """Raise ElmbenchError unless a data set has two classes, as the divergence requires."""
+    """Raise ElmbenchError unless a data set has two classes, as the divergence requires.
+
+    `dataset`: its name; `next_step`: the advice, for the error. `labels`: every label; None for a
+    regression.
+    """
     if labels is None or len(labels) != 2:
         raise ElmbenchError(
             f"{dataset} has {'no' if labels is None else len(labels)} classes, so there is no "

@@ -69,12 +69,12 @@ class Scaling:
 
 @dataclass(frozen=True)
 class Correlation(Task):
-    """The rank correlation between the divergence and its leading term, for each size of the hidden
-    layer.
+    """The rank correlation between the divergence and its leading term, by size of hidden layer.
 
-    `dataset`: all of its rows are projected. `params`: the `activation` of the nodes. `grid`: the
-    sizes, `n_hidden`. `draws`: the numbers of random hidden layers, `projections`, and of linear
-    `operators` on each. `dcs` ({"corrected", "as-printed"}): form of the divergence.
+    `dataset`: all of its rows are projected. `params`: {"activation": that of the nodes}. `grid`:
+    the sizes, `n_hidden`. `draws`: {"projections": number of random hidden layers, "operators":
+    number of linear operators on each}. `dcs` ({"corrected", "as-printed"}): form of the
+    divergence.
     """
 
     kind = "correlation"
@@ -91,7 +91,7 @@ class Correlation(Task):
     format: int = RESULT_FORMAT
 
     def seconds(self) -> float:
-        """Estimate the duration from the operations of the nodes and of the operators."""
+        """Return the rough duration on one core, by the operations of nodes and operators."""
         sizes: Any = self.grid.values["n_hidden"]
         n_operators = self.draws["operators"]
         n_projections = self.draws["projections"]
@@ -104,10 +104,12 @@ class Correlation(Task):
         return float(n_projections * seconds)
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Correlate. The nodes of a smaller layer are the first ones of a larger one; the same
-        holds for operators.
+        """Draw layers and operators, and correlate the divergences with their leading terms.
 
-        The result: `measured` with `spearman@h=1` and so on, not a number where nothing varies.
+        The nodes of a smaller layer are the first ones of a larger one; the same holds for
+        operators. The result: `params`, with the numbers of draws; `measured`, {`spearman@h=1`:
+        correlation} for each size; `n_test`, None. The correlation is NaN, with a warning, if
+        nothing varies. Raises ElmbenchError unless there are two classes. `inputs` are not used.
         """
         data = load_rows(self.dataset, context.data_dir)
         check_two_classes(
@@ -139,7 +141,8 @@ class Correlation(Task):
 
         The list is in the order of the sizes in the grid. Each item has two lists, `divergences`
         and `terms`, with an array for each random layer, which has a number for each operator. `X`:
-        the scaled rows. `is_positive`: marks those of the positive class. `key`: seeds the draws.
+        the scaled rows. `is_positive`: a mask of those of the positive class. `key`: seeds the
+        draws.
         """
         sizes: Any = self.grid.values["n_hidden"]
         largest = max(sizes)
@@ -161,8 +164,10 @@ class Correlation(Task):
         return samples
 
     def _operators(self, sizes: Any, key: tuple[Any, ...]) -> list[NDArray[np.float64]]:
-        """Draw the linear operators, and return for each size of the layer an array of shape (size,
-        n_operators) with columns of length 1: the first rows of the same draw.
+        """Draw the linear operators; return an array of shape (size, n_operators) for each size.
+
+        Its columns have length 1. They are the first rows of the same draw, which `key` seeds.
+        `sizes`: of the hidden layer.
         """
         random = generator("operators", *key)
         n_operators = self.draws["operators"]
@@ -181,8 +186,9 @@ class _LayerSample:
 
 
 def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    """Return Spearman's rank correlation of x and y without pairs with a NaN; infinite values
-    count. NaN if one side does not vary or no pair is left.
+    """Return Spearman's rank correlation of x and y without pairs with a NaN.
+
+    Infinite values count. NaN if one side does not vary or no pair is left.
     """
     missing = np.isnan(x) | np.isnan(y)
     present = ~missing

@@ -18,7 +18,7 @@ from elmbench.tasks.grid_evaluation import GridEvaluation
 class Curve(GridEvaluation):
     """A grid of one hyperparameter, with the metric at each of its values on the test rows.
 
-    `given`: always None, as no hyperparameters are inherited.
+    `given`: always None, as no hyperparameters are inherited. Nothing is chosen.
     """
 
     kind = "curve"
@@ -26,8 +26,10 @@ class Curve(GridEvaluation):
     given: None = field(default=None, metadata=OPTIONAL)
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Evaluate the grid and return `measured`, the metric at each value under names such as
-        `gmean@h=5`, with `params` and `search_seconds`. It is NaN if predictions are not finite.
+        """Fit each value of the grid to the training rows, and return its metric on the test rows.
+
+        The result: `params`, the fixed ones; `measured`, {`gmean@h=5`: metric} for each value; and
+        `search_seconds`. The metric is NaN if predictions are not finite. `inputs` are not used.
         """
         evaluation = super().run(inputs, context)
         scores = np.array(evaluation["scores"])

@@ -25,6 +25,9 @@ from elmbench.tasks.plan import RunRequest
 class DatasetColumns:
     """The columns of a table on one data set: their models, hyperparameters, grids and folds.
 
+    A column is a model with its settings; it may inherit hyperparameters from another column, its
+    parent. The methods take a column by its name.
+
     Attributes
     ----------
     resolved : Resolved
@@ -83,8 +86,9 @@ class DatasetColumns:
         self._model_refs: dict[str, ModelRef] = {}
 
     def _published_parameters(self) -> dict[str, dict[str, Any]]:
-        """Return the paper's hyperparameters for this data set, by column and name. If it is a
-        stand-in, they are those of the data set that it stands in for.
+        """Return the paper's hyperparameters for this data set, {column: {paper's name: value}}.
+
+        If the data set is a stand-in, they are those of the one that it stands in for.
         """
         resolved = self.resolved
         name = resolved.stand_ins.get(self.dataset.name, self.dataset.name)
@@ -95,8 +99,9 @@ class DatasetColumns:
         }
 
     def _locate_splits(self) -> None:
-        """Set `split`, `folds` and `inner`, with the files of given splits. Raises ElmbenchError if
-        a file does not have the splits that are needed.
+        """Set `split`, `folds`, `inner` and `_splits_file`, with the files of given splits.
+
+        Raises ElmbenchError if a file does not have the splits that are needed.
         """
         folder = self.resolved.file.path.parent
         name = self.dataset.name
@@ -116,9 +121,7 @@ class DatasetColumns:
         )
 
     def _refuse_fewer_rows(self) -> None:
-        """Raise ElmbenchError if a profile uses only some of the rows, but splits are given row by
-        row.
-        """
+        """Raise ElmbenchError if a profile uses only some rows, but splits are given row by row."""
         settings = self.resolved.settings
         kinds = (self.split.kind, self.inner.kind)
         key = ""
@@ -137,8 +140,10 @@ class DatasetColumns:
         )
 
     def identify_data(self, identities: Identities) -> None:
-        """Look up the data: set their checksums and `remarks`, or `missing` if they are not there.
-        Nothing is raised in the latter case.
+        """Look up the data in a folder: set their checksums and `remarks`, or `missing`.
+
+        `missing` says why they are not here; nothing is raised then. `data_dir`: None for
+        `ELMBENCH_DATA_DIR`. Raises ElmbenchError for damaged or different data.
         """
         redrawn = range(self.runs if self.dataset.redraw == "run" else 1)
         try:
@@ -157,11 +162,11 @@ class DatasetColumns:
         self.remarks = "; ".join(filter(None, remarks))
 
     def printed_params(self, column: str) -> dict[str, Any]:
-        """Return the paper's hyperparameters of a column for this data set, under the names of its
-        model; empty if none is printed.
+        """Return the paper's hyperparameters of a column for this data set, {name: value}.
 
-        A column without `printed` has them under the paper's names. With it, a column without
-        printed values has those of the nearest column that it inherits from.
+        The names are those of its model; empty if none is printed. A column without `printed` has
+        them under the paper's names. With it, a column without printed values has those of the
+        nearest column that it inherits from.
         """
         names = self.models[column].printed
         if not names:
@@ -182,9 +187,11 @@ class DatasetColumns:
         return {name: values[word] for name, word in names.items() if word in values}
 
     def _fix_printed_params(self, column: str) -> ModelColumn:
-        """Return a column that fixes the printed values of the hyperparameters that neither it nor
-        its ancestors search. Raises ElmbenchError if the paper does not print one of them for this
-        data set.
+        """Return a column that also fixes printed values of hyperparameters that are not searched.
+
+        They are those in its `printed` that neither it nor an ancestor searches and that it does
+        not fix itself. A column without any, or that is not run on the data set, stays as it is.
+        Raises ElmbenchError if the paper does not print one of them for this data set.
         """
         model = self.models[column]
         dataset = self.dataset.name
@@ -214,8 +221,9 @@ class DatasetColumns:
         return model.model_copy(update={"params": params})
 
     def printed_and_inherited(self, column: str) -> dict[str, Any] | None:
-        """Return the printed hyperparameters of a column and its ancestors, merged; None unless all
-        that they search are printed.
+        """Return the printed hyperparameters of a column and its ancestors, merged, {name: value}.
+
+        None unless all that they search are printed.
         """
         params: dict[str, Any] = {}
         for name in self.with_ancestors(column):
@@ -226,8 +234,9 @@ class DatasetColumns:
         return params
 
     def dataset_ref(self, run: int) -> DatasetRef:
-        """Return the reference to the data of a run, for its tasks; `identify_data` must have found
-        the data.
+        """Return the reference to the data of a run, for its tasks.
+
+        `identify_data` must have found the data.
         """
         spec = self.dataset
         redrawn = run if self.dataset.redraw == "run" else 0
@@ -244,8 +253,10 @@ class DatasetColumns:
     def outer_fold(
         self, run: int, fold: int, train_rows: int | None = None
     ) -> OuterFold:
-        """Return one outer fold of a run; `train_rows` limits the rows that a model
-        learns of it.
+        """Return one outer fold of a run, both counted from 0.
+
+        `train_rows`: the most training rows that a model learns; None for all. `identify_data` must
+        have found the data.
         """
         whole = self._outer_folds.get((run, fold))
         if whole is None:
@@ -274,8 +285,10 @@ class DatasetColumns:
         )
 
     def model_ref(self, column: str) -> ModelRef:
-        """Return the reference to a column's model, with the random stream of the first column that
-        it inherits from. Raises ElmbenchError if the column names a parameter that the model lacks.
+        """Return the reference to a column's model.
+
+        It has the random stream of the first column that it inherits from, else its own. Raises
+        ElmbenchError if the column names a parameter that the model lacks.
         """
         if column not in self._model_refs:
             self._model_refs[column] = self._make_model_ref(column)
@@ -302,40 +315,48 @@ class DatasetColumns:
         )
 
     def with_ancestors(self, column: str) -> list[str]:
-        """Return the columns that a column inherits hyperparameters from, in order, and the column
-        itself.
+        """Return the columns that a column inherits hyperparameters from, and the column itself.
+
+        The first is the one that inherits from none, the last the column.
         """
         parent = self.models[column].like
         ancestors = self.with_ancestors(parent) if parent else []
         return [*ancestors, column]
 
     def search_columns(self, column: str) -> list[str]:
-        """Return those of a column and its ancestors, in order, that search hyperparameters of
-        their own.
+        """Return those of a column and its ancestors that search hyperparameters of their own.
+
+        An ancestor comes before the columns that inherit from it.
         """
         return [
             name for name in self.with_ancestors(column) if self.models[name].searched
         ]
 
     def grid(self, column: str) -> SearchGrid:
-        """Return the grid that the column itself searches; without names if it searches none."""
+        """Return the grid that the column itself searches.
+
+        If it searches nothing, the grid has one candidate without parameters.
+        """
         return self.models[column].grid
 
     def grid_fields(
         self, column: str, run: int, fold: int, parent: str | None = None
     ) -> dict[str, Any]:
-        """Return the arguments of a task that goes through a column's grid on an outer fold:
-        `outer_fold`, `model`, `params`, `grid` and `given`.
+        """Return the arguments of a task that goes through a column's grid on an outer fold.
 
-        `parent`: the key of the choice whose hyperparameters are inherited.
+        They are {"outer_fold", "model", "params", "grid", "given"}. `run`, `fold`: of the outer
+        fold, counted from 0. `parent`: the key of the choice whose hyperparameters are inherited;
+        None if none are.
         """
         return self.grid_fields_on(self.outer_fold(run, fold), column, parent)
 
     def grid_fields_on(
         self, outer_fold: OuterFold, column: str, parent: str | None
     ) -> dict[str, Any]:
-        """Return the arguments of a task that goes through a column's grid on this outer fold; see
-        `grid_fields`.
+        """Return the arguments of a task that goes through a column's grid on this outer fold.
+
+        They are {"outer_fold", "model", "params", "grid", "given"}. `parent`: the key of the choice
+        whose hyperparameters are inherited; None if none are.
         """
         return {
             "outer_fold": outer_fold,
@@ -366,13 +387,14 @@ class DatasetColumns:
 
     @property
     def metric(self) -> str:
-        """The metric that compares candidates."""
+        """The name of the metric that compares candidates."""
         return self.protocol.metric_for(self.dataset.task, self.dataset.name)
 
     @property
     def dcs(self) -> str | None:
-        """The form of the divergence of Gaussians that the experiment names; None for another
-        criterion.
+        """The form of the divergence of Gaussians that the experiment names.
+
+        "corrected" if it names none. None if the criterion of the table is not that divergence.
         """
         options = self.resolved.spec.options
         return (
@@ -382,8 +404,9 @@ class DatasetColumns:
         )
 
     def refuse_joint_estimates(self) -> None:
-        """Raise ElmbenchError for leave-one-out and the .632 bootstrap, whose estimates join
-        predictions of several fits: such a task has no other measures.
+        """Raise ElmbenchError if the outer split is leave-one-out or the .632 bootstrap.
+
+        Their estimates join predictions of several fits, so such a task has no other measures.
         """
         kind = self.split.kind
         if kind in FIXED_FITS:
@@ -394,8 +417,9 @@ class DatasetColumns:
             )
 
     def refuse_search(self, column: str) -> None:
-        """Raise ElmbenchError if a column searches hyperparameters, but the kind of split is for
-        fixed ones.
+        """Raise ElmbenchError if a column searches, but the outer split is for fixed values.
+
+        Such splits are leave-one-out and the .632 bootstrap. The searches of its ancestors count.
         """
         kind = self.split.kind
         if kind in FIXED_FITS and self.search_columns(column):

@@ -40,9 +40,10 @@ class Description(Task):
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Count the rows, the features and the rows of each class.
 
-        The result: `measured` with `features`, `instances`, and `classes`; of two classes also
-        `negatives` and `positives`; of a split, or where the source has official parts, also
-        `train` and `test`; `notes` on the data.
+        The result: {"measured": {name: count}, "notes": notes on the data}. The names are
+        `features`, `instances`, and of a classification `classes`; of two classes also `negatives`
+        and `positives`; of a split, or if the source has official parts, also `train` and `test`.
+        `inputs` are not used.
         """
         data = load_rows(self.dataset, context.data_dir)
         n_rows, n_features = data.X.shape
@@ -55,8 +56,10 @@ class Description(Task):
         return {"measured": facts, "notes": list(data.notes)}
 
     def _part_sizes(self, data: "Dataset") -> dict[str, int]:
-        """Return {'train': ..., 'test': ...}, the rows of both parts; empty if there is neither a
-        split nor official parts.
+        """Return {'train': ..., 'test': ...}, the numbers of rows of both parts.
+
+        They are those of the first fold of the first run of `outer`, else the official parts. Empty
+        if there is neither a split nor official parts.
         """
         if self.outer is not None:
             split = split_of_rows(self.dataset, self.outer, len(data.y))
@@ -69,8 +72,9 @@ class Description(Task):
 
 
 def _class_facts(data: "Dataset") -> dict[str, int]:
-    """Return `classes`, their number, and of two classes `negatives` and `positives`, their rows;
-    empty for regression.
+    """Return {'classes': their number}, and of two classes their rows; empty for a regression.
+
+    The rows are `negatives` (y = -1) and `positives` (y = +1).
     """
     if data.classes is None:
         return {}

@@ -31,19 +31,22 @@ from elmbench.tasks.scoring import GridProblem
 
 @dataclass(frozen=True)
 class Projections(TrainingTask):
-    """A task that projects the training rows by every candidate. It stores means, variances and
-    densities of the two classes' projections, from which `DivergenceChoice` chooses.
+    """A task that projects the training rows by every candidate.
+
+    It stores means, variances and densities of the two classes' projections, from which
+    `DivergenceChoice` chooses.
     """
 
     kind = "divergence"
 
     def evaluate(self, data: FoldData, problem: GridProblem) -> Result:
-        """Project the training rows by every candidate, and describe the projections of the two
-        classes.
+        """Project the training rows by every candidate, and describe the classes' projections.
 
-        The result, by candidate: `means` and `variances`, pairs of the negative and of the positive
+        Each candidate is fitted to the rows that it projects, without weights. The result, with an
+        item for each candidate: `means` and `variances`, pairs of the negative and of the positive
         class (the variance divides by the number of rows), and `kde`, the divergence of the kernel
-        density estimates, which is NaN if a projection is not finite; `seconds`.
+        density estimates; all are NaN if a projection is not finite; and `seconds`. Raises
+        ElmbenchError unless there are two classes.
         """
         check_two_classes(
             self.data.name,
@@ -95,7 +98,10 @@ class DivergenceChoice(Choice):
         """Choose the candidate of the largest divergence; the first of several equally good ones.
 
         A candidate whose divergence is not finite, such as one that projects a class onto one
-        point, is never chosen. The result: `params`, `scores` (the divergences) and `seconds`.
+        point, is never chosen; raises ElmbenchError if there is no other. The result: `params`, the
+        inherited and the chosen ones; `scores`, the divergence of each candidate; `seconds`, with
+        those of an earlier choice. `inputs`: {key: result} of `Projections` and of the earlier
+        choice.
         """
         parent = choice_result(self.given, inputs)
         (key,) = self.evaluated
@@ -109,7 +115,11 @@ class DivergenceChoice(Choice):
         return finish_result(choice, parent)
 
     def _divergences(self, evaluation: Result) -> NDArray[np.float64]:
-        """Return the divergence of each candidate from a result of `Projections`."""
+        """Return the divergence of each candidate, of shape (n_candidates,).
+
+        `evaluation`: a result of `Projections` with `means`, `variances` and `kde`. With a form of
+        the formula (`dcs`), it is that of two Gaussians, else `kde`.
+        """
         if self.dcs is None:
             return np.array(evaluation["kde"])
         return gaussian_divergence(
@@ -118,9 +128,7 @@ class DivergenceChoice(Choice):
 
 
 def _largest_finite(divergences: NDArray[np.float64]) -> int:
-    """Return the position of the largest finite divergence; raise ElmbenchError if none is
-    finite.
-    """
+    """Return the position of the largest finite divergence; raise ElmbenchError without one."""
     is_finite = np.isfinite(divergences)
     if not is_finite.any():
         raise ElmbenchError(

@@ -66,10 +66,14 @@ class Fitted:
     ----------
     predictions : Predictions
     params : dict
+        {name: value}, without the seed of the fold.
     fit_seconds, predict_seconds : float
     n_units : int or None
+        The size of the model, such as its hidden nodes; None if it has none.
     condition : float or None
+        The condition number of its system; None if it has none.
     n_train : int
+        The number of learnt rows.
     extra_values : dict
         Further values for the store; empty if the model diverged.
     """
@@ -85,8 +89,10 @@ class Fitted:
 
 
 def _join(parts: Sequence[Fitted]) -> Fitted:
-    """Return fits to several folds as one: all predictions, mean times and sizes, and the largest
-    condition number. Other values are those of the first fit.
+    """Return fits to several folds as one: all predictions, mean times and sizes.
+
+    The condition number is the largest one. `params` and `n_train` are those of the first fit.
+    `extra_values` has only the mean measures.
     """
     sizes = [part.n_units for part in parts if part.n_units is not None]
     conditions = [part.condition for part in parts if part.condition is not None]
@@ -103,7 +109,7 @@ def _join(parts: Sequence[Fitted]) -> Fitted:
 
 
 def _mean_measures(parts: Sequence[Fitted]) -> dict[str, float]:
-    """Return the mean over folds of each further measure that all of them have, by name."""
+    """Return {name: mean over folds} of each further measure that all of the fits have."""
     measured = [part.extra_values.get("measured", {}) for part in parts]
     return {
         name: fmean(values[name] for values in measured)
@@ -113,8 +119,9 @@ def _mean_measures(parts: Sequence[Fitted]) -> dict[str, float]:
 
 
 def _rounded_condition(condition: float | None) -> float | None:
-    """Return a condition number with six digits: the last bits depend on the addresses of arrays in
-    memory. NaN becomes infinity.
+    """Return a condition number with six significant digits; NaN becomes infinity.
+
+    The last bits depend on the addresses of arrays in memory. None, for a model without one, stays.
     """
     if condition is None:
         return None
@@ -127,12 +134,13 @@ def _rounded_condition(condition: float | None) -> float | None:
 class Fit(FoldTask):
     """A fit and its predictions for the test rows.
 
-    `params`: fixed parameters. `carry_over` ({"none", "folds"}): with "folds", a sequential model
-    first learns the training rows of the earlier folds of the run. `chosen`: key of the choice of
-    the other hyperparameters. `train_accuracy`: also predict the training rows of a classification;
-    the time that this takes is not counted. `calibrate`: inner folds, on which a classifier without
-    `predict_proba` is fitted again: its decision values there determine the sigmoid for those of
-    the test rows, and the label is the likeliest one. This is part of the fit's time.
+    `params`: {name: value} of the fixed parameters. `carry_over` ({"none", "folds"}): with "folds",
+    a sequential model first learns the training rows of the earlier folds of the run. `chosen`: key
+    of the choice of the other hyperparameters; None if there is none. `train_accuracy`: also
+    predict the training rows of a classification; the time that this takes is not counted.
+    `calibrate`: inner folds, on which a classifier without `predict_proba` is fitted again: its
+    decision values there determine the sigmoid for those of the test rows, and the label is the
+    likeliest one. This is part of the fit's time. None to calibrate nothing.
     """
 
     kind = FIT_KIND
@@ -144,12 +152,14 @@ class Fit(FoldTask):
 
     @property
     def needs(self) -> tuple[str, ...]:
+        """The key of the choice of hyperparameters, as a tuple; empty if all are fixed."""
         return (self.chosen,) if self.chosen else ()
 
     @property
     def number_of_fits(self) -> int:
-        """The number of fits of the model, with those for leave-one-out, learnt rows and
-        calibration.
+        """The number of fits of the model, with those of leave-one-out and calibration.
+
+        A fit to learnt rows, which the .632 bootstrap counts, is one more.
         """
         n_folds = self.data.n_rows if self.outer_fold.is_of_all_rows else 1
         if self._counts_learnt_rows:
@@ -174,7 +184,7 @@ class Fit(FoldTask):
 
     @property
     def _n_predicted(self) -> int:
-        """The number of rows that the fits predict, according to the spec."""
+        """The number of rows that the fits predict, by the counts of the spec."""
         n_rows = self.data.n_rows
         if self.outer_fold.is_of_all_rows:
             return n_rows
@@ -182,11 +192,14 @@ class Fit(FoldTask):
         return n_test + n_rows if self._counts_learnt_rows else n_test
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Fit and predict.
+        """Fit the model with the chosen hyperparameters, and predict the test rows.
 
-        The result: `status`, `reason`, `params`, `fit_seconds`, `search_seconds`,
-        `predict_seconds`, `n_units`, `condition`, `n_train`, `n_test`; `predictions`, see
-        `Predictions.content`, and those of `extra_values`.
+        The result: `params`, `fit_seconds`, `search_seconds`, `predict_seconds`, `n_units`,
+        `condition`, `n_train` and `n_test`. If predictions are finite, also `predictions`, with
+        packed `true`, `predicted`, `rows` and others (see `Predictions.content`), and the keys of
+        `extra_values`, such as `measured`; else `status`, "diverged", and `reason`. For
+        leave-one-out, the fits of all folds are joined; for the .632 bootstrap, `predictions` has
+        those of learnt rows as `learnt`. `inputs`: {key: result} of the choice.
         """
         choice = choice_result(self.chosen, inputs)
         if self.outer_fold.is_of_all_rows:
@@ -228,8 +241,11 @@ class Fit(FoldTask):
         return self.outer_fold.protocol.outer.kind == BOOTSTRAP_632
 
     def _fit(self, choice: Result, context: Context) -> Fitted:
-        """Fit the model to the training rows of the fold and predict its test rows. Both are timed;
-        the number of uses of each solver is added to `context`. `choice`: its `params` are used.
+        """Fit the model to the training rows of the fold and predict its test rows.
+
+        Both are timed, after a fit to few rows that is not. `choice`: the hyperparameters in its
+        `params` are used. The number of uses of each solver is added to `context`, in place. Raises
+        MemoryError if the fit would need too much memory.
         """
         data = fold_data(self.outer_fold, context.data_dir)
         factory, params = self.factory_with(chosen=choice["params"])
@@ -284,11 +300,12 @@ class Fit(FoldTask):
     def _calibrate(
         self, estimator: Any, choice: Result, data: FoldData, context: Context
     ) -> Any:
-        """Return the classifier that predicts the test rows: the fitted model with probabilities
-        calibrated on inner folds.
+        """Return the classifier that predicts the test rows, calibrated on inner folds.
 
-        The model itself is returned if it has probabilities, if none are requested, or if a
-        decision value on the inner folds is not finite.
+        `estimator`: the fitted model, with whose decision values the returned one has
+        probabilities. The model itself is returned if it has probabilities, if none are requested,
+        or if a decision value on the inner folds is not finite. `choice`: the hyperparameters in
+        its `params` are used.
         """
         lacks_probabilities = hasattr(estimator, "decision_function") and not hasattr(
             estimator, "predict_proba"
@@ -320,8 +337,10 @@ class Fit(FoldTask):
         return CalibratedClassifier(estimator, probabilities_of, data.labels)
 
     def extra_values(self, estimator: Any, data: FoldData) -> Result:
-        """Return further values of a fitted model for the store: `measured`, by the name of the
-        measure. It holds the accuracy on the training rows if `train_accuracy`, else nothing.
+        """Return further values of a fitted model for the store, {"measured": {name: value}}.
+
+        They hold the accuracy on the training rows if `train_accuracy` and it is a classification,
+        else nothing.
         """
         if not self.train_accuracy or data.labels is None:
             return {"measured": {}}
@@ -334,8 +353,10 @@ class Fit(FoldTask):
 def warm_up(
     factory: Callable[..., Any], params: dict[str, Any], X: Any, y: NDArray[Any]
 ) -> None:
-    """Fit and predict on few rows, so that neither compilation nor a first import is timed. It
-    happens once for each factory in this process; errors are ignored.
+    """Fit and predict on few rows, so that neither compilation nor a first import is timed.
+
+    It happens once for each factory in this process; errors and warnings are ignored. `params`:
+    {name: value} for the factory.
     """
     if factory in _warm:
         return
@@ -347,9 +368,10 @@ def warm_up(
 
 
 def model_size(estimator: Any) -> int | None:
-    """Return the number of hidden nodes, dictionary rows, support vectors, coefficients or leaves
-    of a fitted model; None if it has none. Raises ValueError if it is negative or does not fit into
-    64 bits.
+    """Return the size of a fitted model; None if it has none.
+
+    It is the number of hidden nodes, dictionary rows, support vectors, coefficients or leaves.
+    Raises ValueError if it is negative or does not fit into 64 bits.
     """
     from elmbench.models.baselines import n_units
 

@@ -15,8 +15,9 @@ from elmbench.tasks.scoring import GridProblem, grid_scores
 
 @dataclass(frozen=True)
 class GridEvaluation(GridTask):
-    """A task that scores every candidate of a grid on the test rows, and chooses none. `metric`:
-    the metric of the scores.
+    """A task that scores every candidate of a grid on the test rows, and chooses none.
+
+    `metric`: the name of the metric of the scores.
     """
 
     kind = "grid"
@@ -26,7 +27,9 @@ class GridEvaluation(GridTask):
     def evaluate(self, data: FoldData, problem: GridProblem) -> Result:
         """Fit each candidate to the training rows, and score it on the test rows.
 
-        The result has `scores`, one for each candidate, and `seconds`.
+        The result: `scores`, one for each candidate (larger is better, -inf for outputs that are
+        not finite, NaN if a path yields none), and `seconds`. `problem`: the grid, whose rows and
+        folds are replaced by those of `data`.
         """
         n = len(data.y_train)
         parts = [data.X_train, data.X_test]

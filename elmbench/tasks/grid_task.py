@@ -28,8 +28,8 @@ from elmbench.tasks.scoring import GridProblem
 class GridTask(FoldTask):
     """A task that goes through a grid of hyperparameters of one model on one outer fold.
 
-    `given`: key of the choice whose hyperparameters are inherited. `paths`: False fits each
-    candidate separately, even if the model can share work between candidates.
+    `given`: key of the choice whose hyperparameters are inherited; None if none are. `paths`: False
+    fits each candidate separately, even if the model can share work between candidates.
     """
 
     grid: SearchGrid = field(metadata=FLAT)
@@ -37,8 +37,9 @@ class GridTask(FoldTask):
     paths: bool = field(default=True, metadata=OPTIONAL)
 
     def content(self) -> dict[str, Any]:
-        """Return the JSON content of the task, with the version of the code of a
-        plug-in's metric.
+        """Return the JSON content that determines the value of the result: the fields and `kind`.
+
+        For a plug-in's metric, also the version of its code, `metric_version`.
         """
         metric = registered_metric(getattr(self, "metric", ""))
         version = (
@@ -48,24 +49,28 @@ class GridTask(FoldTask):
 
     @property
     def needs(self) -> tuple[str, ...]:
+        """The key of the choice that is inherited, as a tuple; empty if none is."""
         return (self.given,) if self.given else ()
 
     @property
     def number_of_fits(self) -> int:
+        """The number of models that the task fits: the candidates of the grid."""
         return self.grid.n_candidates
 
     @property
     def typical_candidate(self) -> dict[str, Any]:
+        """The middle candidate of the grid, {name: value}, for estimates of duration and memory."""
         return self.grid.middle
 
     @property
     def n_rows(self) -> int:
-        """The number of rows of each fit, according to the spec."""
+        """The number of rows of each fit, by the counts of the spec."""
         return self.outer_fold.n_train
 
     def seconds(self) -> float:
-        """Return the rough duration: the fits of all candidates, less what the model's
-        path saves.
+        """Return the rough duration on one core: the fits of all candidates.
+
+        A model that shares work between candidates takes less.
         """
         share = find_model(self.model.name).sharing if self.paths else 1.0
         return self.number_of_fits * (
@@ -73,8 +78,11 @@ class GridTask(FoldTask):
         )
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Evaluate the grid on the fold; see `evaluate` for the result. Seconds and parameters of
-        an earlier choice are added.
+        """Evaluate every candidate of the grid on the fold.
+
+        The result: `seconds`, with those of an earlier choice; `params`, the inherited and the
+        chosen ones, if the task chooses a candidate; and the kind's own keys, such as `scores` (see
+        `evaluate`). `inputs`: {key: result} of the earlier choice.
         """
         parent = choice_result(self.given, inputs)
         data = fold_data(self.outer_fold, context.data_dir)
@@ -84,8 +92,10 @@ class GridTask(FoldTask):
     def problem(
         self, data: FoldData, inherited_params: dict[str, Any], context: Context
     ) -> GridProblem:
-        """Return the problem of the grid, still without rows and folds. `inherited_params`:
-        parameters of an earlier choice; those that the grid searches are dropped.
+        """Return the problem of the grid, still without rows (`X`, `y`) and folds.
+
+        It has the weights of all training rows. `inherited_params`: {name: value} of an earlier
+        choice; those that the grid searches are dropped.
         """
         factory, params = self.factory_with(chosen=inherited_params)
         fixed = {
@@ -108,8 +118,10 @@ class GridTask(FoldTask):
 
     @abstractmethod
     def evaluate(self, data: FoldData, problem: GridProblem) -> Result:
-        """Return the result of the grid on the rows of the outer fold. It has `seconds`, and
-        `params` if the task chooses a candidate.
+        """Return the result of the grid on the rows of the outer fold.
+
+        It has `seconds`, and `params` if the task chooses a candidate. `data`: the rows. `problem`:
+        the grid, still without rows and folds.
         """
 
 
@@ -124,11 +136,14 @@ class TrainingTask(GridTask):
 
     @property
     def n_rows(self) -> int:
+        """The number of rows of each fit: the training rows, or `tune_rows` if they are fewer."""
         return min(self.outer_fold.n_train, self.tune_rows or self.outer_fold.n_train)
 
     def rows_of(self, data: FoldData) -> Indices | slice:
-        """Return the positions of the training rows to use, a stratified sample of `tune_rows`, or
-        a slice if all are used.
+        """Return the positions of the training rows to use; a slice if all are used.
+
+        They are a random sample of `tune_rows`, which keeps the shares of the classes; that of a
+        regression is a plain one.
         """
         y = data.y_train
         n_used = self.tune_rows

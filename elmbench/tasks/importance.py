@@ -26,8 +26,9 @@ MOST_ROWS = 2000
 
 @dataclass(frozen=True)
 class Importance(Fit):
-    """A fit that also measures how much a metric worsens on the test rows if one column is
-    shuffled. `metric`: the metric.
+    """A fit that also measures how much a metric worsens if a column of the test rows is shuffled.
+
+    `metric`: the name of the metric.
     """
 
     kind = "importance"
@@ -35,16 +36,23 @@ class Importance(Fit):
     metric: str = ""
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Fit, predict and shuffle; see `Fit.run`. The result has `importances` in place of
-        `predictions`.
+        """Fit the model, predict the test rows, and shuffle each of their columns.
+
+        The result: `params`, `fit_seconds`, `search_seconds`, `predict_seconds`, `n_units`,
+        `condition`, `n_train`, `n_test`, an empty `measured`, and `importances`, the mean loss of
+        the metric for each column of the data set. If predictions are not finite, `status`
+        ("diverged") and `reason` instead of the last two. `inputs`: {key: result} of the choice of
+        hyperparameters.
         """
         result = super().run(inputs, context)
         result.pop("predictions", None)
         return result
 
     def extra_values(self, estimator: Any, data: FoldData) -> Result:
-        """Return `importances`, the mean loss of the metric for each column of the data set, and an
-        empty `measured`. The test rows of at most `MOST_ROWS` are shuffled `REPEATS` times.
+        """Return {"measured": {}, "importances": mean loss of the metric for each column}.
+
+        The columns are those of the data set, not of its encoded inputs. At most 2000 test rows are
+        shuffled, five times for each column. `estimator`: the fitted model.
         """
         from sklearn.dummy import DummyClassifier
         from sklearn.inspection import permutation_importance

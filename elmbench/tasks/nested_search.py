@@ -30,7 +30,8 @@ INNER = Split("kfold", 3)
 
 class PreparedInputs:
     """A cache of the inputs of the last inner folds, which the models of an outer fold share.
-    Inputs of many values are not kept.
+
+    Inputs of more than a million values are not kept.
     """
 
     #: The most inner folds and values of each: together 200 MB.
@@ -41,8 +42,10 @@ class PreparedInputs:
         self._inputs: OrderedDict[Hashable, Any] = OrderedDict()
 
     def get(self, key: Hashable, prepare: Callable[[], Any]) -> Any:
-        """Return the inputs of a key, which `prepare` makes if they are not kept. They are kept
-        unless they have too many values. Of more than `MOST_FOLDS` inputs, the oldest are dropped.
+        """Return the inputs of a key, which `prepare` makes if they are not in the cache.
+
+        They are kept unless they have too many values. Of more than 24 inputs, the oldest are
+        dropped.
         """
         if key in self._inputs:
             return self._inputs[key]
@@ -65,7 +68,8 @@ PREPARED = PreparedInputs()
 class Search(TrainingTask):
     """A search for the best candidate of a grid on inner folds.
 
-    `inner`: the split of the training rows. `metric`: the metric that compares the candidates.
+    `inner`: the split of the training rows. `metric`: the name of the metric that compares the
+    candidates.
     """
 
     kind = "search"
@@ -75,17 +79,20 @@ class Search(TrainingTask):
 
     @property
     def number_of_fits(self) -> int:
+        """The number of fits: one for each candidate and inner fold; 0 for a single candidate."""
         return self.inner.folds * self.grid.n_candidates if self._has_choice else 0
 
     @property
     def n_rows(self) -> int:
+        """The number of rows of each fit: the training rows of an inner fold."""
         return n_training_rows(self.inner, super().n_rows)
 
     def evaluate(self, data: FoldData, problem: GridProblem) -> Result:
-        """Search on the inner folds. The result has `params`, the chosen candidate, `scores`, the
-        mean of each candidate, and `seconds`.
+        """Search on the inner folds of the training rows.
 
-        A single candidate is chosen without a fit, and has no score.
+        The result: `params`, {name: value} of the chosen candidate; `scores`, the mean over folds
+        of each candidate, larger is better; and `seconds`. A single candidate is chosen without a
+        fit, and `scores` is empty. `problem`: the grid, whose rows and folds are replaced.
         """
         if not self._has_choice:
             return {"params": problem.candidates[0], "scores": [], "seconds": 0.0}
@@ -103,8 +110,10 @@ class Search(TrainingTask):
         return self.grid.n_candidates > 1
 
     def problems(self, data: FoldData, problem: GridProblem) -> Iterator[GridProblem]:
-        """Yield the grid with its rows: on all inner folds at once, or on one fold at a time if
-        each prepares its own inputs.
+        """Yield the grid with its rows: on all inner folds at once, or on one fold at a time.
+
+        The latter if each fold prepares its own inputs: it encodes, imputes or scales them by its
+        training part. `problem`: the grid, whose rows, folds and weights are replaced.
         """
         X, y, folds = self.rows_and_inner_folds(data)
         problem = replace(
@@ -131,11 +140,11 @@ class Search(TrainingTask):
     def rows_and_inner_folds(
         self, data: FoldData
     ) -> tuple[Any, NDArray[Any], list[tuple[Indices, Indices]]]:
-        """Return X, y and the inner folds of the search, pairs of positions of training and test
-        rows in X.
+        """Return X, y and the inner folds, pairs of positions of training and test rows in X.
 
         X holds rows of `data.raw`, neither encoded nor imputed, if there are any, else inputs of
-        the outer fold.
+        the outer fold. Both are the training rows that the search uses, a sample if `tune_rows` is
+        set.
         """
         rows = self.rows_of(data)
         inputs = data.X_train if data.raw is None else data.raw
@@ -160,5 +169,8 @@ class Search(TrainingTask):
 def _rows_of_column(
     column: NDArray[Any] | None, rows: Indices | slice
 ) -> NDArray[Any] | None:
-    """Return some rows of a column; None without a column."""
+    """Return the values of some rows of a column; None without a column (None).
+
+    `rows`: positions or a slice.
+    """
     return None if column is None else column[rows]

@@ -17,8 +17,8 @@ from elmbench.tasks.scoring import best
 class Choice(Task):
     """A choice of the candidate of a grid with the best mean score in stored evaluations.
 
-    `given`: key of the choice whose hyperparameters are inherited; None for none. `evaluated`: keys
-    of the `GridEvaluation` of each outer fold.
+    `given`: key of the choice whose hyperparameters are inherited; None if none are. `evaluated`:
+    keys of the `GridEvaluation` of each outer fold of every run.
     """
 
     kind = "choice"
@@ -30,11 +30,16 @@ class Choice(Task):
 
     @property
     def needs(self) -> tuple[str, ...]:
+        """The keys of the evaluations, and of the choice that is inherited, if any."""
         return (*self.evaluated, *((self.given,) if self.given else ()))
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Choose; the result has `params` (the inherited and the chosen ones), `scores` and
-        `seconds` (of a fold).
+        """Choose the candidate with the best mean score over the outer test folds of all runs.
+
+        The result: `params`, the inherited and the chosen ones; `scores`, the mean of each
+        candidate; `seconds`, the mean over evaluations plus those of an earlier choice. `inputs`:
+        {key: result} of the evaluations, with `scores` of each candidate and `seconds`, and of the
+        earlier choice.
         """
         parent = choice_result(self.given, inputs)
         evaluations = [inputs[key] for key in self.evaluated]

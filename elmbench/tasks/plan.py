@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 class Cell:
     """One model on one data set in one run and one outer fold, as a table shows it.
 
-    `dataset`, `model`: the suite's name of the data set; the column. `run`, `fold`: counted from 0.
-    `key`: of the task that computes it; empty for a cell that cannot run. `family`: hash of the
-    settings that all cells of a table entry share; cells of another family are stale.
-    `unavailable`: the reason why it cannot run. `remarks`: assumptions about the data, or that they
-    are not the public file; mostly empty.
+    `dataset`, `model`: the suite's name of the data set; the column of the table. `run`, `fold`:
+    counted from 0. `select`: how hyperparameters are chosen, such as "nested". `reading`: name of
+    the interpretation of the paper. `key`: of the task that computes it; empty for a cell that
+    cannot run. `family`: hash of the settings that all cells of a table entry share; cells of
+    another family are stale. `unavailable`: the reason why it cannot run. `remarks`: assumptions
+    about the data, or that they are not the public file; mostly empty.
     """
 
     dataset: str
@@ -45,7 +46,7 @@ class Plan:
     tasks: dict[str, Task] = field(default_factory=dict)
 
     def add(self, task: Task) -> str:
-        """Add a task, once, and return its key."""
+        """Add a task, unless one with its key is there, and return its key."""
         self.tasks.setdefault(task.key, task)
         return task.key
 
@@ -55,9 +56,10 @@ class RunRequest:
     """A user's request, besides the experiment, profile and readings.
 
     `datasets`, `models`: only these; all if empty. A model may be a column, or any name of the
-    registry, which adds a column. `select`, `runs`: replace those of the profile. `with_baselines`:
-    add the registry's baselines as columns. `grids`: grids of added models, as in an experiment
-    file. `other_data`: accept files whose rows are not those of the public file.
+    registry, which adds a column. `select`, `runs`: replace those of the profile unless empty or
+    None. `with_baselines`: add the registry's baselines as columns. `grids`: {model:
+    {hyperparameter: values}} of added models, as in an experiment file. `other_data`: accept files
+    whose rows are not those of the public file.
     """
 
     datasets: tuple[str, ...] = ()

@@ -33,7 +33,7 @@ MOST_CELLS = 100_000
 
 @dataclass(frozen=True)
 class CellFamily:
-    """The settings that all cells of a column share under one selection, as JSON.
+    """The settings that all cells of a column share under one selection, in the types of JSON.
 
     Cells of another family are outdated: their settings have changed since.
     """
@@ -54,7 +54,11 @@ class CellFamily:
 
 
 class DatasetPlanner(DatasetColumns):
-    """A planner that adds the cells of one data set to a plan, and the tasks that they need."""
+    """A planner that adds the cells of one data set to a plan, and the tasks that they need.
+
+    A column is a model with its settings; it may inherit hyperparameters from other columns, its
+    ancestors. The methods take a column by its name and change `plan` in place.
+    """
 
     def __init__(
         self,
@@ -71,7 +75,7 @@ class DatasetPlanner(DatasetColumns):
         self.identify_data(identities)
 
     def _refuse_many_cells(self) -> None:
-        """Raise ElmbenchError if the plan would have more cells than a table may."""
+        """Raise ElmbenchError if the plan would have more than 100,000 cells."""
         n_cells = len(self.plan.cells) + self.runs * self.folds * len(self.columns)
         if n_cells > MOST_CELLS:
             raise ElmbenchError(
@@ -83,19 +87,25 @@ class DatasetPlanner(DatasetColumns):
 
     def add_searches(self, column: str, run: int, fold: int) -> str | None:
         """Add the searches of a column and its ancestors on the training part of one outer fold.
-        Return the key of the last one; None if nothing is searched.
+
+        Each inherits from the one before. Returns the key of the last one, that of the column
+        itself or its nearest ancestor with a search; None if nothing is searched.
         """
         return self._add_searches_on(self.outer_fold(run, fold), column)
 
     def _add_search_of_all_rows(self, column: str) -> str | None:
-        """Add the searches on the inner splits of all rows; return the key of the last one, None if
-        nothing is searched.
+        """Add the searches of a column and its ancestors on the inner splits of all rows.
+
+        Returns the key of the last one; None if nothing is searched.
         """
         return self._add_searches_on(fold_of_all_rows(self.outer_fold(0, 0)), column)
 
     def _add_searches_on(self, outer_fold: OuterFold, column: str) -> str | None:
-        """Add the searches on the rows that an outer fold learns, each of which inherits from the
-        one before. Return the key of the last one; None if nothing is searched.
+        """Add to the plan the searches of a column of the table on the rows that a fold learns.
+
+        They are those of its ancestors, the columns that it inherits hyperparameters from, and its
+        own; each inherits from the one before. A search by a divergence is two tasks: projections,
+        and a choice. Returns the key of the last one; None if nothing is searched.
         """
         last: str | None = None
         criterion = self.protocol.criterion
@@ -124,8 +134,11 @@ class DatasetPlanner(DatasetColumns):
         return last
 
     def add_choice(self, column: str) -> str | None:
-        """Add the evaluations of every candidate on the outer folds of all runs, and the choice
-        over all of them. Return the key of the choice; None if nothing is searched.
+        """Add the choice of a column over the outer test folds of all runs, and what it needs.
+
+        It needs the evaluations of every candidate on all of these folds. Each ancestor that
+        searches has a choice before, whose hyperparameters are inherited. Returns the key of the
+        last choice; None if nothing is searched.
         """
         last: str | None = None
         for name in self.search_columns(column):
@@ -135,10 +148,10 @@ class DatasetPlanner(DatasetColumns):
         return last
 
     def _add_evaluations(self, column: str, parent: str | None) -> tuple[str, ...]:
-        """Add the evaluations of a column's candidates on the outer folds of all runs; return their
-        keys.
+        """Add the evaluations of a column's candidates on the outer folds of all runs.
 
-        `parent`: the key of the choice whose hyperparameters are inherited.
+        Returns their keys, one for each fold. `parent`: the key of the choice whose hyperparameters
+        are inherited; None if none are.
         """
         keys = []
         for run, fold in product(range(self.runs), range(self.folds)):
@@ -149,11 +162,12 @@ class DatasetPlanner(DatasetColumns):
         return tuple(keys)
 
     def add_fits(self, *, choices_only: bool = False, kind: type[Fit] = Fit) -> None:
-        """Add a fit on every outer fold for each column under each selection. Columns without an
-        estimator for the task are skipped; if the data are missing, cells without a task are added.
+        """Add a cell and its fit on every outer fold for each column under each selection.
 
-        `choices_only`: if hyperparameters are searched, show the chosen ones and fit nothing with
-        them. `kind`: the kind of task.
+        Columns without an estimator for the task are skipped; if the data are missing, cells
+        without a task are added. `choices_only`: if hyperparameters are searched, show the chosen
+        ones and fit nothing with them. `kind`: the class of the fits; with another than `Fit`,
+        leave-one-out and the .632 bootstrap raise ElmbenchError.
         """
         if kind is not Fit:
             self.refuse_joint_estimates()
@@ -181,7 +195,10 @@ class DatasetPlanner(DatasetColumns):
 
     @property
     def _selections(self) -> list[Selection]:
-        """The selections of the table. If the user adds a model, `published` becomes `nested`."""
+        """The selections of the table, such as "nested", without repetitions.
+
+        If the user adds a model, `published` becomes `nested`.
+        """
         selections = list(self.protocol.selections)
         added_columns = set(self.columns) - set(self.resolved.spec.models)
         if not self.request.models or not added_columns:
@@ -201,8 +218,10 @@ class DatasetPlanner(DatasetColumns):
     ) -> None:
         """Add the cells of a column under one selection, and the tasks that they need.
 
-        `printed`: the printed hyperparameters, or None if they are searched. `choices_only`,
-        `kind`: see `add_fits`.
+        `printed`: {name: value} of the printed hyperparameters, or None if they are searched.
+        `choices_only`: if hyperparameters are searched, show the chosen ones and fit nothing with
+        them. `kind`: the class of the fits. Raises ElmbenchError if the outer split is not for a
+        search.
         """
         if select != ONCE:
             self.refuse_search(column)
@@ -244,9 +263,9 @@ class DatasetPlanner(DatasetColumns):
     ) -> str:
         """Return the hash of the settings that all cells of a column share under one selection.
 
-        `printed`: the printed hyperparameters, or None. `choice`: the key of a choice that all
-        cells share, or None; a choice over the outer folds of every run changes with the number of
-        runs.
+        `printed`: {name: value} of the printed hyperparameters, or None if they are searched.
+        `choice`: the key of a choice that all cells share, or None; a choice over the outer folds
+        of every run changes with the number of runs.
         """
         family = CellFamily(
             outer_fold=content_of(
@@ -265,8 +284,10 @@ class DatasetPlanner(DatasetColumns):
         return key_of(content_of_fields(family))
 
     def _column_content(self, column: str) -> dict[str, Any]:
-        """Return the settings of a column, apart from data and folds, that determine its
-        hyperparameters: `model`, `params` and its grid.
+        """Return the settings of a column that determine its hyperparameters.
+
+        They are {"model": ..., "params": ...} and the keys of its grid; data and folds do not
+        count.
         """
         return {
             "model": content_of(self.model_ref(column)),
@@ -275,8 +296,10 @@ class DatasetPlanner(DatasetColumns):
         }
 
     def _search_settings(self) -> dict[str, Any]:
-        """Return the settings of a search on inner splits, for the family of its cells: `inner` and
-        `metric`, or `criterion` and `dcs`; and `tune_rows`.
+        """Return the settings of a search on inner splits, for the family of its cells.
+
+        The keys are `inner` and `metric`, or for a divergence `criterion` and, if it has a form,
+        `dcs`; and `tune_rows`.
         """
         settings: dict[str, Any] = {}
         if self.protocol.criterion == "score":
@@ -298,8 +321,9 @@ class DatasetPlanner(DatasetColumns):
     ) -> None:
         """Add cells of a column without a choice of hyperparameters, one for each run and fold.
 
-        `outer`: pairs of run and fold. `task`: returns the task of a run and fold; the first one
-        determines the family of the cells. `select`: the selection that the cells show.
+        `outer`: pairs of run and fold, at least one. `task`: returns the task of a run and fold;
+        the first one determines the family of the cells. `select`: the selection that the cells
+        show. If the data are missing, the cells have no task.
         """
         family = "unavailable" if self.missing else task(*outer[0]).key
         for run, fold in outer:
@@ -309,8 +333,10 @@ class DatasetPlanner(DatasetColumns):
     def _add_cell(
         self, column: str, run: int, fold: int, select: str, *, key: str, family: str
     ) -> None:
-        """Append one cell to the plan. `key`: of the task that computes it; empty if it cannot run.
-        `family`: the hash of its settings.
+        """Append one cell to the plan.
+
+        `key`: of the task that computes it; empty if it cannot run. `family`: the hash of its
+        settings.
         """
         cell = Cell(
             dataset=self.dataset.name,

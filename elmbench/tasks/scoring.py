@@ -41,13 +41,17 @@ class GridProblem(CandidateProblem):
     context: Context = field(default_factory=Context)
 
     def weights_of(self, rows: Indices) -> Array:
-        """Return the weights of some rows, ones if there are none."""
+        """Return the weights of some rows, of shape (n_rows,), ones if the problem has none.
+
+        `rows`: positions in `X`.
+        """
         return np.ones(len(rows)) if self.weights is None else self.weights[rows]
 
     def projections(self) -> Iterator[Evaluated]:
-        """Yield the projections of every candidate for the test rows of every fold: the real values
-        that decide the labels, of shape (n_test,) for two classes. Models without projections yield
-        decision values.
+        """Yield the projections of every candidate for the test rows of every fold.
+
+        They are the real values that decide the labels, of shape (n_test,) for two classes. Models
+        without projections yield decision values.
         """
         has_projections = hasattr(self.factory, "project")
         if has_projections or hasattr(self.factory, "project_grid"):
@@ -55,11 +59,11 @@ class GridProblem(CandidateProblem):
         return self._evaluations("decision_grid", _decide)
 
     def outputs(self, metric: Metric) -> Iterator[Evaluated]:
-        """Yield, for every candidate and fold in any order, the outputs for the test rows that a
-        metric takes.
+        """Yield, for every candidate and fold in any order, the test outputs that a metric takes.
 
-        For probabilities, every candidate is fitted separately; a model without them yields
-        decision values. Raises MemoryError before any fit if one would need more than the limit.
+        They are labels, values, decision values or probabilities. For probabilities, every
+        candidate is fitted separately; a model without them yields decision values. Raises
+        MemoryError before any fit if one would need more than the limit.
         """
         if self.calibrates(metric):
             return self.decision_values()
@@ -69,15 +73,19 @@ class GridProblem(CandidateProblem):
         )
 
     def decision_values(self) -> Iterator[Evaluated]:
-        """Yield the decision values of every candidate for the test rows of every fold; see
-        `outputs`.
+        """Yield, for every candidate and fold in any order, the decision values of the test rows.
+
+        Probabilities in place of them if the model has no decision values. Raises MemoryError
+        before any fit if one would need more than the limit.
         """
         # The area under the curve takes decision values.
         return self.outputs(find_metric("roc_auc"))
 
     def _path_for(self, metric: Metric) -> str:
-        """Return the name of the model's method (a path over the grid) whose outputs a metric
-        takes; empty if candidates must be fitted separately.
+        """Return the name of the method (a path over the grid) whose outputs a metric takes.
+
+        It is "evaluate_grid" or "decision_grid"; empty if candidates must be fitted separately. The
+        model may lack the method.
         """
         if metric.takes in ("counts", "values"):
             return "evaluate_grid"
@@ -99,7 +107,10 @@ class GridProblem(CandidateProblem):
         return True
 
     def calibrates(self, metric: Metric) -> bool:
-        """Return True if a metric takes probabilities, and the model has only decision values."""
+        """Return True if a metric takes probabilities, and the model has only decision values.
+
+        Its decision values are then calibrated.
+        """
         has_scores = metric.takes == "probabilities" and self.has_method(
             "decision_function"
         )
@@ -112,11 +123,13 @@ class GridProblem(CandidateProblem):
     def _evaluations(
         self, path: str, outputs: Callable[[Any, Any], Any]
     ) -> Iterator[Evaluated]:
-        """Yield the outputs of every candidate on every fold: by a path of the model, or by
-        separate fits if it does not have this path or the path fails.
+        """Yield the outputs of every candidate on every fold: by a path of the model, or by fits.
 
-        `path`: the name of the path, or empty. `outputs`: returns those of a fitted model for some
-        rows. The uses of solvers are added to the context.
+        Candidates are fitted separately if the model does not have this path, or the path fails for
+        those that it has not yielded. `path`: the name of the path, such as "decision_grid"; empty
+        for none. `outputs`: takes a fitted model and rows, and returns the outputs. The uses of
+        solvers are added to the context, in place. Raises MemoryError before any fit if one would
+        need more than the limit.
         """
         self._check_memory()
         done: set[tuple[int, int]] = set()
@@ -135,7 +148,10 @@ class GridProblem(CandidateProblem):
             yield evaluation
 
     def _check_memory(self) -> None:
-        """Raise MemoryError if the fit of a candidate would need more than the limit."""
+        """Raise MemoryError if the fit of a candidate would need more memory than the limit.
+
+        The fold with the most training rows counts.
+        """
         most_rows = max(len(train) for train, _ in self.folds)
         shape = (most_rows, self.X.shape[1])
         for candidate in self.candidates:
@@ -149,12 +165,12 @@ class GridProblem(CandidateProblem):
 
 
 def _project(model: Any, X: Any) -> Any:
-    """Return the projections of a fitted model."""
+    """Return the projections of a fitted model for the rows `X`."""
     return model.project(X)
 
 
 def _decide(model: Any, X: Any) -> Any:
-    """Return the decision values of a fitted model."""
+    """Return the decision values of a fitted model for the rows `X`."""
     return model.decision_function(X)
 
 
@@ -188,7 +204,7 @@ def grid_scores(
 
 
 def _empty_scores(problem: GridProblem, metric: Metric) -> list[FoldScores]:
-    """Return an empty `FoldScores` for each fold of a grid."""
+    """Return, for each fold of a grid, an object that collects the scores of its candidates."""
     n_candidates = len(problem.candidates)
     test_parts = [test for _, test in problem.folds]
     return [
@@ -200,7 +216,11 @@ def _empty_scores(problem: GridProblem, metric: Metric) -> list[FoldScores]:
 def _add_outputs(
     problem: GridProblem, metric: Metric, scores_of_folds: list[FoldScores]
 ) -> None:
-    """Add the outputs of every candidate on every fold of a grid to the scores, in place."""
+    """Score the outputs of every candidate on every fold of a grid, in place.
+
+    `scores_of_folds`: collects the scores, one object for each fold of the problem, which are
+    finished at the end.
+    """
     for evaluated in problem.outputs(metric):
         scores_of_folds[evaluated.fold].add(evaluated.candidate, evaluated.outputs)
     for fold in scores_of_folds:
@@ -209,8 +229,9 @@ def _add_outputs(
 
 @dataclass(frozen=True, kw_only=True)
 class _Uncalibrated:
-    """The decision values of a candidate on a fold, and the scores that its probabilities are added
-    to.
+    """The decision values of a candidate on a fold, to be calibrated.
+
+    `scores` collects the scores of the fold, to which those of the probabilities are added.
     """
 
     scores: FoldScores
@@ -220,7 +241,10 @@ class _Uncalibrated:
 def _uncalibrated_parts(
     problem: GridProblem, scores_of_folds: list[FoldScores]
 ) -> Iterator[tuple[int, _Uncalibrated]]:
-    """Yield pairs of the number of a candidate and its decision values on one fold of a grid."""
+    """Yield pairs of a candidate's number and its decision values on one fold, in any order.
+
+    `scores_of_folds`: collects the scores, one object for each fold of the problem.
+    """
     for evaluated in problem.decision_values():
         fold_scores = scores_of_folds[evaluated.fold]
         _, test = problem.folds[evaluated.fold]
@@ -236,8 +260,9 @@ def _uncalibrated_parts(
 
 
 def _add_calibrated(candidate: int, folds: list[_Uncalibrated]) -> None:
-    """Score the calibrated probabilities of a candidate on each of its folds, in place; its
-    decision values instead if they are not all finite.
+    """Score the calibrated probabilities of a candidate on each of its folds, in place.
+
+    Its decision values are scored instead if they are not all finite. `candidate`: its number.
     """
     probabilities_of = sigmoids_of_folds([fold.decisions for fold in folds])
     for fold in folds:
@@ -248,8 +273,9 @@ def _add_calibrated(candidate: int, folds: list[_Uncalibrated]) -> None:
 
 
 def best(scores: NDArray[np.float64]) -> int:
-    """Return the number of the candidate with the best mean over folds, the first of several
-    equally good ones. `scores`: of shape (n_candidates, n_folds), more is better; NaN is worst.
+    """Return the number of the candidate with the best mean over folds, the first of equal ones.
+
+    `scores`: of shape (n_candidates, n_folds), larger is better. A candidate with a NaN is worst.
     """
     means = scores.mean(axis=1)
     return int(np.argmax(np.where(np.isnan(means), -np.inf, means)))

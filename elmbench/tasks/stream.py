@@ -27,10 +27,10 @@ from elmbench.tasks.fit import model_size
 
 @dataclass(frozen=True)
 class Stream(FoldTask):
-    """A model that learns chunk by chunk.
+    """A model that learns the training rows of one outer fold chunk by chunk.
 
-    `params`: fixed parameters. `chunk`: training rows in a chunk; the last one may have fewer.
-    `prequential`: predict each chunk but the first before it is learnt.
+    `params`: {name: value} of the fixed parameters. `chunk`: training rows in a chunk; the last one
+    may have fewer. `prequential`: predict each chunk but the first before it is learnt.
     """
 
     kind = "stream"
@@ -39,6 +39,7 @@ class Stream(FoldTask):
     prequential: bool = field(default=False, metadata=OPTIONAL)
 
     def seconds(self) -> float:
+        """Return the rough duration on one core: a fit to all rows so far, for each chunk."""
         return sum(
             map(
                 self.fit_seconds, rows_after_chunks(self.outer_fold.n_train, self.chunk)
@@ -46,12 +47,13 @@ class Stream(FoldTask):
         )
 
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
-        """Learn each chunk and measure, in the form of a fit's result; `fit_seconds` is the time of
-        learning alone.
+        """Learn each chunk with `partial_fit`, and measure the model after it.
 
-        `measured` are `accuracy@rows=40` or `nrmse@rows=40` (of the test rows),
+        The result: `params`; `fit_seconds`, the time of learning alone; and `measured`, {name:
+        value}. Its names are `accuracy@rows=40` or `nrmse@rows=40` (of the test rows),
         `train_accuracy@rows=40` (of the rows learnt so far), `prequential_error@rows=80` (of all
-        chunks so far but the first, each predicted before it was learnt) and `n_units@rows=40`.
+        chunks so far but the first, each predicted before it was learnt) and `n_units@rows=40`. If
+        an error is infinite, also `status`, "diverged", and `reason`. `inputs` are not used.
         """
         data = fold_data(self.outer_fold, context.data_dir)
         factory, params = self.factory_with(chosen={})

@@ -293,6 +293,7 @@ def test_the_divergence_of_gaussians_has_the_form_as_printed():
         expected
     )
     assert leading_term((1.0, -2.0), (0.4, 1.6)) == 4.5
+    assert gaussian_divergence((1.0, -2.0), (0.0, 1.6), "as-printed") == -np.inf
     with pytest.raises(
         ValueError,
         match=pattern("numerics.entropy.unknown-form", form="printed"),

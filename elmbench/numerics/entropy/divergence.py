@@ -43,8 +43,9 @@ def gaussian_divergence(
     / 2 / sqrt(S+ S-)) + (m+ - m-)^2 / (S+ + S-), and infinite if one variance is zero. With two
     zero variances, it is zero for equal means and else infinite.
 
-    With the form "as-printed", the logarithm has a minus sign, ln(pi / 2) / 2 is subtracted, and
-    the result is NaN if both variances are zero. Any other form is a ValueError.
+    With the form "as-printed", the logarithm has a minus sign, and ln(pi / 2) / 2 is subtracted;
+    the result is -inf, as the formula says, if one variance is zero, and NaN if both are. Any other
+    form is a ValueError.
     """
     if form not in ("corrected", "as-printed"):
         raise ValueError(

@@ -49,8 +49,8 @@ def output_weights(
     The weights are of shape (L, k) for L = `size`. With n rows, the smaller of two systems is
     solved: beta = (H'H + ridge I)^-1 H'T if L <= n, else H'(HH' + ridge I)^-1 T, eq. (3) of
     Scardapane et al. X is of shape (n, d), the targets T of shape (n, k). `layer` maps rows to the
-    outputs H of the L nodes. `scale`: the square roots of the weights of the rows, of shape (n,),
-    which multiply H and T; None if all are 1.
+    outputs of L nodes or more, of which H holds the first L. `scale`: the square roots of the
+    weights of the rows, of shape (n,), which multiply H and T; None if all are 1.
     """
     n_rows = X.shape[0]
     if size <= n_rows:
@@ -59,7 +59,7 @@ def output_weights(
         system = RidgeSystem(gram, ridge)
         return system.solve(moments), system
     # H'(HH' + ridge I)^-1 T.
-    H = scaled_rows(layer(X), scale)
+    H = scaled_rows(layer(X)[:, :size], scale)
     targets = scaled_rows(T, scale)
     system = RidgeSystem(H @ H.T, ridge)
     Z = system.solve(targets)

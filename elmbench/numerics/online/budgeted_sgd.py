@@ -381,7 +381,7 @@ def distance_row(row: SparseRow, m: int, support: SupportVectors, out: Array) ->
             out[s] += max(0.0, outside)
 
 
-def rival(label: int, scores: Array) -> int:
+def opponent_of(label: int, scores: Array) -> int:
     """Return the class with the largest score except `label`, the first of equal ones.
 
     `scores`: of shape (n_outputs,). It is -1 for a single output, which stands for two classes.
@@ -493,7 +493,7 @@ def absorb_budgeted(
         for o in range(n_outputs):
             scores[o] = inner(weights[o], k, m)
         label = samples.labels[t]
-        opponent = rival(label, scores)
+        opponent = opponent_of(label, scores)
         margin = margin_of(label, opponent, scores)
         if step == 0 or margin < settings.ridge * step:
             slot = find_equal(m, gaps)
