@@ -82,7 +82,7 @@ class ExperimentFile:
     def all_columns(self) -> set[str]:
         """The names of the columns of all tables of the paper; empty for a user's own table.
 
-        A model that the paper prints under another name is one that the suite never measures.
+        The suite measures no model that the paper prints under any other name.
         """
         return {
             column

@@ -164,7 +164,7 @@ class ShortSentence(Spec):
 
     @property
     def tables(self) -> set[str]:
-        """The ids of the tables that it is about."""
+        """The ids of the tables that the measures and values of the sentence are from."""
         pooled = {id for measures in self.measures.values() for id in measures.tables}
         return pooled | {value.table for value in self.values.values()}
 

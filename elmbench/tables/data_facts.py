@@ -53,7 +53,9 @@ class DataFactsTable(TableKind):
     def measures(self, dataset: str, model: str) -> list[Measure]:
         """Return the facts of a data set, without those that follow from printed ones.
 
-        Those of classes are left out for a regression. `model` has no effect.
+        If the paper counts the rows of both classes, these are the numbers of rows and classes
+        unless they are printed too. Facts of classes are left out for a regression. `model` has no
+        effect.
         """
         printed = {value.metric for value in self.experiment.file.published.values}
         # If the paper counts the rows of each class, their sum and the number of classes follow.

@@ -35,7 +35,10 @@ def ending_text(status: str) -> str:
 
 
 def gain_text(value: float) -> str:
-    """Return an optimism, a difference of scores, with its sign and three decimals: `+0.012`."""
+    """Return `value`, the optimism of a choice, with its sign and three decimals: `+0.012`.
+
+    It is a difference of scores.
+    """
     return f"{round(value, 3) + 0.0:+.3f}"
 
 
@@ -56,12 +59,12 @@ def p_words(p: float) -> str:
 
 
 def format_fixed(value: float, places: int) -> str:
-    """Return a number with `places` decimals; from a million on, as a power of ten: `1.2e+06`."""
+    """Return the number `value` with `places` decimals; from a million on, such as `1.2e+06`."""
     return f"{value:.{places}f}" if abs(value) < 1e6 else f"{value:.1e}"
 
 
 def three_digits(value: float) -> str:
-    """Return a positive number, such as seconds, with three significant figures.
+    """Return the positive number `value`, such as seconds, with three significant figures.
 
     It is a whole number from 100 on, and has two figures below 0.01.
     """
