@@ -124,12 +124,14 @@ def compare_with_baseline(
 
 def _lines_by_name(cells: pd.DataFrame) -> dict[str, _Line]:
     """Return the lines of `cells.csv` as dicts, by the name of the cell (see `_name`)."""
-    return {_name(line): line for line in cells.to_dict("records")}
+    return {_cell_name(line): line for line in cells.to_dict("records")}
 
 
-def _name(line: _Line) -> str:
-    """Return the name of a cell in messages, such as `wine ELM run 0 fold 1 nested`; a reading
-    other than the default follows.
+def _cell_name(line: _Line) -> str:
+    """Return the name of a cell in messages, such as `wine ELM run 0 fold 1 nested`.
+
+    A reading other than the default follows. `line`: that of the cell, {column of `cells.csv`:
+    value}.
     """
     fold = f"run {line['run']} fold {line['fold']}"
     name = f"{line['dataset']} {line['model']} {fold} {line['select']}"
@@ -250,14 +252,18 @@ def _counts_text(counts: NDArray[np.float64]) -> str:
 
 
 def _confusion_counts(line: _Line) -> NDArray[np.float64]:
-    """Return the counts of the confusion matrix of two classes, in the order of `COUNTS`: tn, fp,
-    fn, tp.
+    """Return the counts of the confusion matrix of two classes: an array of tn, fp, fn, tp.
+
+    `line`: that of the cell, {column of `cells.csv`: value}; missing counts are NaN.
     """
     return np.array([_number_in(line, name) for name in COUNTS])
 
 
 def _right_predictions(line: _Line) -> NDArray[np.float64]:
-    """Return the number of right predictions as an array of shape (1,)."""
+    """Return the number of right predictions of a cell as an array of shape (1,).
+
+    `line`: that of the cell, {column of `cells.csv`: value}. NaN without an accuracy.
+    """
     return np.round([_number_in(line, "accuracy") * _number_in(line, "n_test")])
 
 
@@ -284,6 +290,9 @@ def _are_within(allowed: float, a: float, b: float) -> bool:
 
 
 def _number_in(line: _Line, name: str) -> float:
-    """Return the number in a column of a line; NaN if it is missing."""
+    """Return the number in the column `name` of a line; NaN if it is missing.
+
+    `line`: that of a cell, {column of `cells.csv`: value}.
+    """
     value = line.get(name)
     return np.nan if pd.isna(value) else float(value)

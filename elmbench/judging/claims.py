@@ -68,12 +68,12 @@ class _Results:
         is_default = summary["reading"] == ""
         is_selected = summary["select"] == self._select
         lines = summary[is_default & is_selected]
-        self._models = _distinct(lines, ["dataset", "model"])
+        self._models = _distinct_rows(lines, ["dataset", "model"])
         # If some cells were stopped or have not run, the remaining ones may be the easier folds.
         ended_ok = lines["ended"] == COMPLETE
         has_mean = lines["mean"].notna()
         complete = lines[ended_ok & has_mean]
-        self._complete = _distinct(complete, ["dataset", "model", "metric"])
+        self._complete = _distinct_rows(complete, ["dataset", "model", "metric"])
         # Several comparisons ask for the same values.
         self._values: dict[tuple[Key, Measure], _Values] = {}
         self._indexes: dict[Any, pd.MultiIndex] = {}
@@ -175,8 +175,8 @@ class _Results:
         return index
 
 
-def _distinct(lines: pd.DataFrame, columns: list[str]) -> set[tuple[str, ...]]:
-    """Return the distinct lines of some columns, as tuples."""
+def _distinct_rows(lines: pd.DataFrame, columns: list[str]) -> set[tuple[str, ...]]:
+    """Return the distinct combinations of texts in some columns of a table, as tuples."""
     return set(lines[columns].itertuples(index=False, name=None))
 
 
@@ -194,7 +194,8 @@ class _Pair(NamedTuple):
         identical.
         """
         return self._replace(
-            first=_first_run(self.first), second=_first_run(self.second)
+            first=_values_of_first_run(self.first),
+            second=_values_of_first_run(self.second),
         )
 
     @property
@@ -218,8 +219,11 @@ class _Tests(NamedTuple):
     reason: str = ""
 
 
-def _first_run(values: pd.Series[float]) -> pd.Series[float]:
-    """Return the values of the first run; the index is (run, fold)."""
+def _values_of_first_run(values: pd.Series[float]) -> pd.Series[float]:
+    """Return the values of the run with the lowest number.
+
+    `values`: a series with the index (run, fold); the result has this index too.
+    """
     runs = values.index.get_level_values(0)
     return values[runs == runs.min()]
 
@@ -486,8 +490,10 @@ def _claim_datasets(claim: Claim, resolved: Resolved) -> list[str]:
 
 
 def is_true(claim: Claim, value: float, rival: float) -> bool:
-    """Return True if a claim is true of a value of its model and a value of a rival. Bounds count
-    as true, except for `above` and `below`.
+    """Return True if a claim is true of two values, without regard to their uncertainty.
+
+    `value`: that of the claim's model. `rival`: that of a model it is compared with. Values on the
+    bounds of the claim count as true, except for `above` and `below`.
     """
     if claim.between is not None:
         least, greatest = claim.between

@@ -50,8 +50,10 @@ class PublishedOnce(NamedTuple):
 def identify_published_value(
     line: Mapping[Any, Any], resolved: Resolved
 ) -> PublishedOnce:
-    """Return what identifies the published value in a line of `summary.csv`: equal for tables that
-    print the same value.
+    """Return what identifies a published value: equal for tables that print the same value.
+
+    `line`: of `summary.csv`, a mapping with the columns dataset, model and metric. It must have a
+    published value (else KeyError).
     """
     model = line["model"]
     spec = resolved.spec

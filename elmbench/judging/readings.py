@@ -279,8 +279,11 @@ def _compare_value(
 
 
 def _mean_text(values: _Values, endings: NDArray[Any], runs: NDArray[np.int64]) -> str:
-    """Return the mean of cells with the deviation of their runs, and the number of those that did
-    not end ok, such as `0.93 ± 0.012 (3 timeout)`; only an ending if no cell ended ok.
+    """Return the mean of cells as text, such as `0.93 ± 0.012 (3 timeout)`.
+
+    The deviation is that of the means of runs; the number of cells that did not end ok follows. If
+    no cell ended ok, it is only an ending. `values`, `endings`, `runs`: of the cells: the value
+    (NaN if missing), the status and the number of the run, each of shape (n,).
     """
     bad = endings[endings != COMPLETE]
     n_bad = len(bad)
@@ -302,8 +305,10 @@ def _deviation(means: _Values) -> float | None:
 def _interval(
     values: _Values, runs: NDArray[np.int64], tolerance: Tolerance
 ) -> tuple[float, float]:
-    """Return the ends of the interval for the published value around our mean; NaN if there are too
-    few runs.
+    """Return the two ends of the interval for the published value around our mean.
+
+    They are NaN if there are too few runs. `values`, `runs`: the value (NaN if missing) and the
+    number of the run of each cell, of shape (n,).
     """
     n_runs = len(set(runs.tolist()))
     if n_runs < FEWEST_RUNS:
@@ -384,6 +389,6 @@ def reading_table(reading: Reading, lines: pd.DataFrame) -> pd.DataFrame:
 
 
 def _heading(value: str, reading: Reading) -> str:
-    """Return a value of a reading, followed by `(leaking)` if it leaks."""
+    """Return the name of a value of a reading, followed by `(leaking)` if it leaks."""
     leaks = reading.values[value].leaks
     return f"{value} (leaking)" if leaks else value

@@ -73,7 +73,7 @@ def summary_lines(
 
 
 def summary_frame(lines: Sequence[SummaryLine]) -> pd.DataFrame:
-    """Return lines as a frame, without `ROWS_OFF` if it has no value.
+    """Return lines of `summary.csv` as a frame, without the column of rows off if it is empty.
 
     The index of the frame is the position of each line.
     """
@@ -229,8 +229,9 @@ def _line(
 
 
 def drop_stand_ins(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-    """Return lines of `summary.csv` without those of a stand-in whose original data set was
-    measured too.
+    """Return lines of `summary.csv` without superfluous ones of stand-ins.
+
+    A stand-in is superfluous if the data set that it replaces has a complete line.
     """
     if not resolved.stand_ins:
         return lines

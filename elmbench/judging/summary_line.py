@@ -94,5 +94,5 @@ class SummaryLine:
 
 
 def _number(value: Decimal | None) -> float | None:
-    """Return a number of a paper as a float; None if it prints none."""
+    """Return a printed number as a float; None stays None."""
     return None if value is None else float(value)

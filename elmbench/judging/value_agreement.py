@@ -52,7 +52,11 @@ class TimesAgreement:
 def agreements_of_times(
     lines: pd.DataFrame, resolved: Resolved
 ) -> Iterator[TimesAgreement]:
-    """Yield the agreement of each kind of time, as ratios over the first model of each data set."""
+    """Yield the agreement of each kind of time with the published times of a table.
+
+    Times are compared as ratios over the first model of each data set. `lines`: a frame with the
+    columns of `summary.csv`. A kind without two models on a data set is left out.
+    """
     if not lines["metric"].isin(TIMES).any():
         return
     lines = _comparable_times(lines, resolved)
@@ -63,8 +67,10 @@ def agreements_of_times(
 
 
 def _comparable_times(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-    """Return the lines with our time and a published one, of models and data sets that are
-    compared.
+    """Return the lines with our time and a published one that can be compared.
+
+    `lines`: a frame with the columns of `summary.csv`. Columns that stand in for others, and data
+    sets whose rows differ from the paper's, are left out.
     """
     ended_ok = lines["ended"] == "ok"
     is_published = lines["published"] > 0
@@ -147,8 +153,9 @@ class VerdictCounts(NamedTuple):
 
 
 def verdict_counts(lines: pd.DataFrame) -> VerdictCounts:
-    """Return the number of lines of `summary.csv` with each verdict, facts of data sets apart;
-    lines without a verdict do not count.
+    """Return the number of lines with each verdict, apart for values and facts of data sets.
+
+    `lines`: a frame with the columns of `summary.csv`; those without a verdict do not count.
     """
     verdicts = lines["verdict"]
     is_fact = lines["metric"].isin(FACTS)

@@ -189,10 +189,10 @@ def runs_to_tell(draws: Draws, tolerance: Tolerance) -> int | None:
 
 
 def run_means(values: ArrayLike, runs: ArrayLike) -> NDArray[np.float64]:
-    """Return the mean of each run, in the order of the runs, from the values of the cells (NaN if
-    missing) and the numbers of their runs.
+    """Return the mean of each run, in the order of the numbers of the runs.
 
-    A run without a value is left out.
+    `values`, `runs`: the value (NaN if missing) and the number of the run of each cell, of equal
+    lengths. A run without a value is left out.
     """
     # pandas groups as well, but takes half a millisecond a call, and a table makes hundreds.
     cells = zip(
@@ -246,8 +246,11 @@ def _least_half_width(
 def fixed_draws_of(
     values: ArrayLike, cells: Mapping[str, Any], measure: Measure
 ) -> Draws:
-    """Return the mean of the first run of a group of cells in which nothing is random, with the
-    weight of a test row; see `draws_of`.
+    """Return the mean of the first run of a group of cells in which nothing is random.
+
+    `values`: that of each cell, NaN if missing; at least one must be there. `cells`: arrays by
+    column, with `run` and perhaps `n_test`. The deviation is 0. The result also has the weight of a
+    test row in the mean, None if rows differ in weight.
     """
     mean = float(run_means(values, cells["run"])[0])
     is_first = cells["run"] == np.min(cells["run"])

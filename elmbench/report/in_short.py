@@ -84,11 +84,12 @@ def _measure_texts(
 
 
 def _is_pooled(value: ComparedValue, pooled: PooledMeasures) -> bool:
-    """Return True if a value has the pooled metric, and a pooled model and data set if these are
-    named.
+    """Return True if one of our values is among the pooled measures.
+
+    It then has the pooled metric, and a pooled model and data set if these are named.
     """
     return (
-        _is_of(value, pooled.metric)
+        _has_metric(value, pooled.metric)
         and (not pooled.models or value.model in pooled.models)
         and (not pooled.datasets or value.dataset in pooled.datasets)
     )
@@ -124,8 +125,8 @@ def _distances(row: Row) -> Array:
     return distances
 
 
-def _is_of(value: ComparedValue, metric: str) -> bool:
-    """Return True for a value of a metric."""
+def _has_metric(value: ComparedValue, metric: str) -> bool:
+    """Return True if one of our values is of this metric, at any hyperparameter."""
     return value.measure.metric == metric
 
 
@@ -146,7 +147,7 @@ def _values_of(quoted: QuotedValue, table: JudgedTable) -> Iterator[ComparedValu
     if not quoted.reading:
         for value in table.compared_values:
             is_of_cell = (value.dataset, value.model) == (quoted.dataset, quoted.model)
-            if is_of_cell and _is_of(value, quoted.metric):
+            if is_of_cell and _has_metric(value, quoted.metric):
                 yield value
         return
     for results in table.results:

@@ -71,7 +71,11 @@ def _is_complete(table: PrintedTable, row: Row) -> bool:
 def _mean_contradiction(
     table: PrintedTable, value: PublishedValue, number: Decimal
 ) -> str:
-    """Return how a printed average contradicts the model's row; empty if it does not."""
+    """Return, as text, how a printed average contradicts the row of its model.
+
+    `value`: the average, over all data sets. `number`: its number. The text is empty if it does
+    not, or if the row is not complete.
+    """
     row = _row_of(table, value.model, value.metric)
     if not _is_complete(table, row):
         return ""
@@ -93,8 +97,10 @@ def possible_means(numbers: Sequence[Decimal], rounding: Rounding) -> NumberRang
 def _rank_contradiction(
     table: PrintedTable, value: PublishedValue, number: Decimal
 ) -> str:
-    """Return how a printed rank, on one data set or on average, contradicts the printed values;
-    empty if it does not.
+    """Return, as text, how a printed rank contradicts the printed values.
+
+    `value`: the rank, on one data set or the average on all. `number`: its number. The text is
+    empty if it does not, or if the values give no rank.
     """
     is_average = value.dataset == ALL
     datasets = list(table.by_dataset) if is_average else [value.dataset]
@@ -192,8 +198,11 @@ def _t_contradiction(
     value: PublishedValue,
     number: Decimal,
 ) -> str:
-    """Return how a printed t contradicts the printed rows of its two models; empty if it does
-    not.
+    """Return, as text, how a printed t contradicts the printed rows of its two models.
+
+    `value`: the statistic t of a comparison. `number`: its number; the sign does not count.
+    `paper`: all tables of the paper, of which one has the rows. The text is empty if it does not,
+    if there are no such rows, or if they share fewer than three data sets.
     """
     rows = _rows_of_pair(table, paper, value.model)
     if rows is None:

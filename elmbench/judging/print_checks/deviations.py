@@ -28,7 +28,7 @@ def check_deviations(
     for value in table.numbers:
         if value.value is None or value.std is None or not is_quality(value.metric):
             continue
-        reason = _reason(table, value)
+        reason = _reason_against(table, value)
         if reason:
             yield table.finding_on(
                 value,
@@ -39,18 +39,25 @@ def check_deviations(
 
 
 def _deviation_text(value: PublishedValue) -> str:
-    """Return a deviation in the unit of the printed mean."""
+    """Return the printed deviation of a value in the unit of its printed mean, such as `1.2`.
+
+    `value`: with a deviation; that of a percentage is in percent.
+    """
     assert value.std is not None
     return f"{value.std * 100:f}" if _is_percent(value) else f"{value.std:f}"
 
 
 def _is_percent(value: PublishedValue) -> bool:
-    """Return True if a value is printed as a percentage."""
+    """Return True if a value is printed as a percentage; False for 0 and without a number."""
     return bool(value.value) and float(value.text) != float(value.value or 0)
 
 
-def _reason(table: PrintedTable, value: PublishedValue) -> str:
-    """Return the reason why a deviation is impossible; empty if it is possible."""
+def _reason_against(table: PrintedTable, value: PublishedValue) -> str:
+    """Return the reason why the printed deviation of a value is impossible.
+
+    It is a text; empty if the deviation is possible, or if the number of values behind it is not
+    known. `value`: with a number and a deviation.
+    """
     assert value.std is not None
     assert value.value is not None
     if value.std < 0:
@@ -75,11 +82,11 @@ def _reason_by_range(
     counts: Sequence[int],
     smallest: Fraction,
 ) -> str:
-    """Return the reason if values in the range of the metric cannot deviate so much; empty if they
-    can.
+    """Return the reason why values in the range of a metric cannot deviate as much as printed.
 
-    `means`: what the printed mean may stand for. `counts`: the possible numbers of values.
-    `smallest`: the smallest number that the printed deviation may stand for.
+    It is a text; empty if they can, or if the metric has no range. `value`: the printed one.
+    `means`: what its mean may stand for. `counts`: the possible numbers of values behind it.
+    `smallest`: the smallest number that its deviation may stand for.
     """
     unit = unit_of(value.metric)
     if not (math.isfinite(unit.least) and math.isfinite(unit.greatest)):
@@ -130,8 +137,10 @@ def _numbers_of_values(table: PrintedTable, dataset: str) -> set[int]:
 
 
 def _rows_of_a_value(table: PrintedTable, value: PublishedValue) -> list[int]:
-    """Return the rows behind one of the values; none if they are not the same for all values, or
-    the metric is no share of rows.
+    """Return the possible numbers of rows behind each single value of a printed mean.
+
+    `value`: the printed mean. The list is empty if they differ from value to value or are not
+    known, or if the metric is no share of rows.
     """
     if value.metric not in SHARES_OF_ROWS:
         return []

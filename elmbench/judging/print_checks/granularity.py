@@ -37,8 +37,10 @@ def check_granularity(
 def _check_share(
     table: PrintedTable, value: PublishedValue, number: Decimal
 ) -> Iterator[Finding]:
-    """Yield a finding if a printed share is no mean of shares of the rows that were tested, or
-    learnt.
+    """Yield a finding if a printed share is no mean of shares of whole numbers of rows.
+
+    `value`: the printed share, of the rows that were tested or, for the training accuracy, learnt.
+    `number`: its number, from 0 to 1.
     """
     is_of_training = value.metric == TRAIN_ACCURACY
     means = _possible_means(table.parts_of(value.dataset), is_of_training)
@@ -137,6 +139,11 @@ def _percent_text(share: Fraction) -> str:
 def _check_ratio(
     table: PrintedTable, value: PublishedValue, number: Decimal
 ) -> Iterator[Finding]:
+    """Yield a finding if no two whole numbers of rows have a printed ratio of classes.
+
+    They must sum to the rows of the data set or of a part of it. `value`: the printed ratio.
+    `number`: its number.
+    """
     parts = table.parts_of(value.dataset)
     sizes = sorted(parts.all_rows | parts.trained | parts.tested)
     intervals = [interval_of(number, rounding) for rounding in ROUNDINGS]

@@ -118,7 +118,10 @@ class PrintedTable:
         )
 
     def finding_on(self, value: PublishedValue, check: str, says: str) -> Finding:
-        """Return a finding of a check on one value of this table."""
+        """Return a finding of a check on one printed value of this table.
+
+        `check`: the name of the check. `says`: what the value is, and what would be possible.
+        """
         return self.finding(
             check, says, dataset=value.dataset, model=value.model, metric=value.metric
         )

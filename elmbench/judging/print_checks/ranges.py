@@ -29,7 +29,10 @@ def check_ranges(
 
 
 def _is_outside(value: PublishedValue, unit: Unit) -> bool:
-    """Return True if no number in the range of a metric is printed in this way."""
+    """Return True if a printed value is outside of the range of its metric, however it was rounded.
+
+    `unit`: that of the metric, with the ends of the range. `value`: with a number.
+    """
     assert value.value is not None
     intervals = [interval_of(value.value, rounding) for rounding in ROUNDINGS]
     return all(

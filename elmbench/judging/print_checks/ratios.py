@@ -39,7 +39,7 @@ def check_ratios(
         for value in values:
             time = times.get((dataset, value.model))
             if time is not None and value.value != Decimal(1):
-                yield from _check(table, value, time, reference)
+                yield from _check_ratio(table, value, time, reference)
 
 
 def _printed(metric: str, table: PrintedTable) -> list[PublishedValue]:
@@ -60,9 +60,14 @@ def _reference_time(
     return times.get((dataset, references[0]))
 
 
-def _check(
+def _check_ratio(
     table: PrintedTable, value: PublishedValue, time: Decimal, reference: Decimal
 ) -> Iterator[Finding]:
+    """Yield a finding if two printed times cannot have the printed ratio.
+
+    `value`: the ratio of `time` over `reference`, both printed in seconds. There is no finding if
+    the reference may be 0 before it was rounded.
+    """
     assert value.value is not None
     ratios = [possible_ratios(time, reference, rounding) for rounding in ROUNDINGS]
     possible = [ratio for ratio in ratios if ratio is not None]

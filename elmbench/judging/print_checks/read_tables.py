@@ -81,7 +81,11 @@ def _printed_table(
 
 
 def _printed_rows(values: Iterable[PublishedValue]) -> dict[str, dict[str, int]]:
-    """Return the printed numbers of rows of each data set, by the paper's spelling."""
+    """Return the printed numbers of rows: {data set, as the paper spells it: {fact: number}}.
+
+    `values`: printed values, of which only these facts count: train, test, instances, negatives and
+    positives.
+    """
     facts: dict[str, dict[str, int]] = {}
     for value in values:
         is_number_of_rows = value.metric in (
@@ -188,7 +192,10 @@ def _measurements(
 def _used_parameters(
     values: Mapping[str, float], column: ModelColumn, dataset: DatasetSpec
 ) -> dict[str, float]:
-    """Return the printed hyperparameters that a column uses on a data set."""
+    """Return those of the printed hyperparameters that a column uses on a data set.
+
+    `values`: the printed ones of the column and data set, by their printed names.
+    """
     printed = column.adapt(dataset.name).printed.values()
     names = {name.removeprefix("1/") for name in printed}
     return {name: value for name, value in values.items() if name in names}

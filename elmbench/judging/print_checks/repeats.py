@@ -58,7 +58,11 @@ def _same_values(
     table: PrintedTable,
     others: Sequence[PrintedTable],
 ) -> Iterator[tuple[PrintedTable, PublishedValue]]:
-    """Yield the values of other tables that are of the same measurement."""
+    """Yield (table, value) for each number of other tables that is of the same measurement.
+
+    `value`: a value of `table`. `measured`: what its column is measured by. The same measurement
+    has the same metric, data set and `measured`.
+    """
     for other in others:
         for printed in other.numbers:
             if printed.metric != value.metric or printed.value is None:

@@ -125,7 +125,5 @@ def _check_from(record: Mapping[str, Any]) -> PublishedCheck:
 
 
 def _as_number(value: Any) -> Any:
-    """Return a float for a decimal, such as a published value, and a text for any other value that
-    JSON lacks.
-    """
+    """Return a Decimal as a float, and any other value that JSON lacks as text."""
     return float(value) if isinstance(value, Decimal) else str(value)

@@ -228,7 +228,7 @@ def _heading_of(column: Column) -> str:
 
 
 def _text_of(line: Line, column: Column) -> str:
-    """Return the text of a line in a column.
+    """Return the text in a column of a line of a table; empty without one.
 
     In a column with a brief heading, it has no deviation, and a number of `_MOST_DIGITS` digits or
     more has no decimals.
