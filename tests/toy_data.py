@@ -26,8 +26,9 @@ def forget_data() -> None:
         folds._scaled_rows,
         folds._cached_parts,
         folds._all_inputs,
-        folds._learnt_rows,
-        folds._sampled_inputs,
+        folds._random_rows,
+        folds._small_inputs,
+        folds._large_inputs,
         nested_search.PREPARED,
     )
     for cached in caches:

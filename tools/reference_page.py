@@ -177,6 +177,7 @@ _EXAMPLES: dict[str, dict[str, str]] = {
     },
     "Profile": {
         "models": "[LDA]",
+        "test-rows": "1000",
     },
 }
 #: The words for simple types of JSON schemas.

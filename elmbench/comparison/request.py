@@ -11,6 +11,7 @@ from elmbench.comparison.class_advice import with_class_advice
 from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.description import describe
 from elmbench.datasets.load import load_from_spec
+from elmbench.datasets.mapped_rows import share_rows
 from elmbench.datasets.sources.base import hash_of
 from elmbench.datasets.table import unused_name
 from elmbench.datasets.user_data import UserData, short_slug
@@ -94,6 +95,8 @@ class ComparisonRequest:
         Models that are not run, with the reasons.
     train_rows : mapping of str to int
         The most training rows that a model learns in a fold; all if it is not named.
+    test_rows : int, optional
+        The most test rows of a fold; all by default.
     """
 
     data: tuple[UserData, ...]
@@ -106,6 +109,7 @@ class ComparisonRequest:
     name: str = ""
     left_out: Mapping[str, str] = field(default_factory=dict)
     train_rows: Mapping[str, int] = field(default_factory=dict)
+    test_rows: int | None = None
 
 
 #: Metrics that divide by the variation of the targets of a test part.
@@ -130,17 +134,18 @@ def prepare_comparison(
 
 def describe_data(data: Iterable[UserData]) -> list[DatasetSpec]:
     """Read data and return their specs, under names that differ from each other and from the data
-    sets of the suite.
+    sets of the suite. Processes share the rows of large data.
     """
     specs: list[DatasetSpec] = []
-    for spec in map(describe, data):
+    for described in map(describe, data):
         # The names differ from each other and from all data sets of the suite.
-        name = f"own-{spec.name}" if is_of_suite(spec.name) else spec.name
-        specs.append(
-            spec.model_copy(
-                update={"name": unused_name(name, [dataset.name for dataset in specs])}
-            )
-        )
+        name = described.name
+        if is_of_suite(name):
+            name = f"own-{name}"
+        names = [dataset.name for dataset in specs]
+        spec = described.model_copy(update={"name": unused_name(name, names)})
+        share_rows(spec)
+        specs.append(spec)
     return specs
 
 
@@ -240,8 +245,12 @@ def experiment_of(
         "layout": SIDE_BY_SIDE,
         "limit": comparison.limit or DEFAULT_LIMIT,
     }
-    many = any(spec.shape.instances > MANY_ROWS for spec in specs)
-    settings = {"tune-rows": TUNE_ROWS} if many else {}
+    most_rows = max(spec.shape.instances for spec in specs)
+    settings = {}
+    if most_rows > MANY_ROWS:
+        settings["tune-rows"] = TUNE_ROWS
+    if comparison.test_rows is not None and most_rows > comparison.test_rows:
+        settings["test-rows"] = comparison.test_rows
     return comparison_of(content, settings, specs, Path("elmbench compare"))
 
 

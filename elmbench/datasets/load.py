@@ -184,6 +184,8 @@ def load_from(source: Source, request: SourceRequest) -> Dataset:
     a finite number, except in data that each fold encodes and imputes.
     """
     spec = request.spec
+    if isinstance(source, FileSource) and source.shared is not None:
+        return _shared_rows(source.shared, spec)
     table, columns, _ = take_row_columns(_read_source(source, request), spec)
     if not spec.sparse:
         X = table.X.toarray() if sp.issparse(table.X) else table.X
@@ -231,6 +233,17 @@ def load_from(source: Source, request: SourceRequest) -> Dataset:
         rows=table.positions,
         **columns,
     )
+
+
+def _shared_rows(path: Path, spec: DatasetSpec) -> Dataset:
+    """Return the rows of a file that processes share, mapped into memory, with the notes of the
+    spec, which may have been added later.
+    """
+    import joblib
+
+    data: Dataset = joblib.load(path, mmap_mode="r")
+    notes = tuple(dict.fromkeys((*spec.notes, *data.notes)))
+    return replace(data, notes=notes, remarks=notes)
 
 
 def _read_source(source: Source, request: SourceRequest) -> Table:

@@ -41,6 +41,8 @@ else:
 
 #: Increase this when the meaning of stored results changes, but nothing else in their keys does.
 RESULT_FORMAT = 1
+#: Samples of more values, before they are encoded, are large.
+_MANY_VALUES = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,8 @@ class OuterFold:
     """One outer fold of one run.
 
     `task` ({"classification", "regression"}). `run`, `fold`: counted from 0. `format`: the version
-    of the meaning of results, `RESULT_FORMAT`. `train_rows`: the number of random training rows to
-    learn; None for all.
+    of the meaning of results, `RESULT_FORMAT`. `train_rows`, `test_rows`: the numbers of random
+    rows to learn and to predict; None for all.
     """
 
     task: str
@@ -109,6 +111,7 @@ class OuterFold:
     fold: int
     format: int = RESULT_FORMAT
     train_rows: int | None = field(default=None, metadata=OPTIONAL)
+    test_rows: int | None = field(default=None, metadata=OPTIONAL)
 
     def content(self) -> dict[str, Any]:
         """Return the JSON content of the fold, which is part of the keys of its tasks."""
@@ -139,8 +142,21 @@ class OuterFold:
         return n_part if self.train_rows is None else min(n_part, self.train_rows)
 
     @property
+    def is_sampled(self) -> bool:
+        """True if only some of the training or test rows are used."""
+        return self.train_rows is not None or self.test_rows is not None
+
+    @property
     def n_test(self) -> int:
-        """The number of test rows, according to the spec; rough if the parts overlap."""
+        """The number of test rows to predict, according to the spec; rough if the parts overlap."""
+        n_part = self._n_test_part
+        return n_part if self.test_rows is None else min(n_part, self.test_rows)
+
+    @property
+    def _n_test_part(self) -> int:
+        """The number of rows of the test part, according to the spec; rough if the parts
+        overlap.
+        """
         if self.protocol.outer.kind in BOOTSTRAPS:
             # (1 - 1/n)^n of the rows are not drawn.
             return round(math.exp(-1) * self.dataset.n_rows)
@@ -164,9 +180,10 @@ class FoldData:
 
     `prepare`: returns `X_train` and `X_test`; it is called when one of them is first used.
     `y_train`, `y_test` (ndarray of shape (n,)): -1/+1 for two classes, 0, 1, ... for more, real
-    values for regression. `labels`: every label of the data set; None for regression. `raw` (data
-    frame of shape (n_train, d) or None): the training rows if they are encoded and imputed on each
-    fold; inner folds are prepared from them. `columns`: the kinds of the columns of `raw`.
+    values for regression. `labels`: every label of the data set; None for regression. `source`
+    (data frame or None): the rows of the data set if they are encoded and imputed on each fold.
+    `source_rows` (ndarray of shape (n_train,) or None): the positions of the training rows there.
+    `columns`: the kinds of the columns of `source`.
     `groups`, `weights` (ndarray of shape (n_train,) or None): the number of each training row's
     group, and its weight in a fit. `times` (ndarray of shape (n_train,) or None): a number of each
     training row that rises with its time. `rows` (ndarray of shape (n_train,) or None): the number
@@ -178,7 +195,8 @@ class FoldData:
     y_train: NDArray[Any]
     y_test: NDArray[Any]
     labels: list[int] | None
-    raw: "pd.DataFrame | None" = None
+    source: "pd.DataFrame | None" = None
+    source_rows: Indices | None = None
     columns: "Columns | None" = None
     groups: NDArray[np.int64] | None = None
     times: NDArray[np.int64] | None = None
@@ -199,6 +217,24 @@ class FoldData:
     def X_test(self) -> Any:
         """The test rows: an ndarray or a CSR matrix of shape (n_test, n_features)."""
         return self._inputs[1]
+
+    @property
+    def raw(self) -> "pd.DataFrame | None":
+        """The training rows of `source`, neither encoded nor imputed, of shape (n_train, d); None
+        without it.
+        """
+        if self.source is None or self.source_rows is None:
+            return None
+        return preprocessing.take_rows(self.source, self.source_rows)
+
+    def rows_to_prepare(self, rows: Indices | slice) -> Any:
+        """Return some training rows, from which inner folds are prepared: neither encoded nor
+        imputed if each fold does so, else inputs of models. `rows`: their positions.
+        """
+        if self.source is None or self.source_rows is None:
+            return preprocessing.take_rows(self.X_train, rows)
+        # Only these: a copy of all training rows would take longer than a search on a few.
+        return preprocessing.take_rows(self.source, self.source_rows[rows])
 
     @cached_property
     def _inputs(self) -> tuple[Any, Any]:
@@ -327,14 +363,14 @@ def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
     """
     learnt, tested = fold_rows(outer_fold, data_dir)
     whole = load_rows(outer_fold.dataset, data_dir)
-    if outer_fold.train_rows is None:
+    if outer_fold.is_sampled:
+        inputs = _sampled_inputs
+        data, train, test = _sampled_rows(outer_fold, data_dir)
+    else:
         inputs = _all_inputs
         data = whole
         train = learnt
         test = tested
-    else:
-        inputs = _sampled_inputs
-        data, train, test = _sampled_rows(outer_fold, data_dir)
 
     def prepare() -> tuple[Any, Any]:
         """Return the inputs of the training and of the test rows, as copies."""
@@ -351,8 +387,8 @@ def _sampled_rows(
 ) -> "tuple[Dataset, Indices, Indices]":
     """Return a data set of the rows that an outer fold learns, followed by its test rows.
 
-    Also return the positions of the learnt and of the test rows in it. It is for folds that learn
-    only some of their training rows.
+    Also return the positions of the learnt and of the test rows in it. It is for folds that use
+    only some of their rows.
     """
     train, test = fold_rows(outer_fold, data_dir)
     rows = np.concatenate([train, test])
@@ -370,16 +406,28 @@ def _all_inputs(outer_fold: OuterFold, data_dir: str | None) -> Any:
     return scaled_inputs(outer_fold.dataset, data_dir, outer_fold.protocol.scale, train)
 
 
-@lru_cache(maxsize=8)
 def _sampled_inputs(outer_fold: OuterFold, data_dir: str | None) -> Any:
     """Return the learnt rows of an outer fold, followed by its test rows, as inputs of models.
 
-    They are those of `_sampled_rows`, encoded and scaled by a fit to the learnt rows; cached
-    because several models learn them.
+    They are those of `_sampled_rows`, encoded and scaled by a fit to the learnt rows. Several
+    models learn them: those of the last eight folds are cached, or of the last one if it has many
+    values.
     """
+    n_rows = outer_fold.n_train + outer_fold.n_test
+    n_values = n_rows * outer_fold.dataset.n_features
+    inputs_of = _large_inputs if n_values > _MANY_VALUES else _small_inputs
+    return inputs_of(outer_fold, data_dir)
+
+
+def _prepared_sample(outer_fold: OuterFold, data_dir: str | None) -> Any:
+    """Return the rows of `_sampled_rows` as inputs of models."""
     data, learnt, _ = _sampled_rows(outer_fold, data_dir)
     scale = outer_fold.protocol.scale
     return preprocessing.prepared_inputs(data.X, learnt, scale, data.encoded_columns)
+
+
+_small_inputs = lru_cache(maxsize=8)(_prepared_sample)
+_large_inputs = lru_cache(maxsize=1)(_prepared_sample)
 
 
 def fold_of(
@@ -440,15 +488,16 @@ def fold_of_all_rows(outer_fold: OuterFold) -> OuterFold:
 def _training_columns(data: "Dataset", train: Indices) -> dict[str, Any]:
     """Return the fields of `FoldData` that have a value for each training row, by name.
 
-    These are groups, times and weights, as far as the data have them, and, for rows that are
-    encoded on each fold, raw and columns.
+    These are groups, times and weights, as far as the data have them. For rows that are encoded on
+    each fold, the fields that lead to them are added: source, source_rows and columns.
     """
     by_row = {"groups": data.groups, "times": data.times, "weights": data.weights}
     columns: dict[str, Any] = {
         name: values[train] for name, values in by_row.items() if values is not None
     }
     if data.is_raw:
-        columns["raw"] = preprocessing.take_rows(data.X, train)
+        columns["source"] = data.X
+        columns["source_rows"] = train
         columns["columns"] = data.columns
     return columns
 
@@ -464,9 +513,9 @@ def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Ind
             expected="another kind of outer split, such as {kind: kfold, folds: ROWS}",
             next_step="correct protocol.outer of the experiment",
         )
-    if outer_fold.train_rows is None:
-        return _whole_rows(outer_fold, data_dir)
-    return _learnt_rows(outer_fold, data_dir)
+    if outer_fold.is_sampled:
+        return _random_rows(outer_fold, data_dir)
+    return _whole_rows(outer_fold, data_dir)
 
 
 def _whole_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:
@@ -481,23 +530,28 @@ def _whole_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, I
 
 
 @lru_cache(maxsize=8)
-def _learnt_rows(
+def _random_rows(
     outer_fold: OuterFold, data_dir: str | None
 ) -> tuple[Indices, Indices]:
-    """Return the `outer_fold.train_rows` training rows that are learnt, and all test rows.
+    """Return the training rows of an outer fold that are learnt, and the test rows.
 
-    The learnt rows are a random sample, in the order of learning, which keeps the shares of the
-    classes; that of a regression is a plain one. It is cached because several models learn it.
+    If the fold has a number of either, they are a random sample, which keeps the shares of the
+    classes; that of a regression is a plain one. Learnt rows are in the order of learning, test
+    rows in ascending order. They are cached because several models use them.
     """
-    assert outer_fold.train_rows is not None
     train, test = _whole_rows(outer_fold, data_dir)
-    # The labels stratify the sample.
-    y = load_rows(outer_fold.dataset, data_dir).y[train]
-    learnt = sample_rows(
-        y,
-        min(outer_fold.train_rows, len(train)),
-        outer_fold.task == "classification",
-        "learnt",
-        *outer_fold.seed_key,
-    )
-    return train[learnt], test
+    y = load_rows(outer_fold.dataset, data_dir).y
+
+    def draw(rows: Indices, n_rows: int | None, purpose: str) -> Indices:
+        """Return a sample of rows; all of them if there are no more than `n_rows`."""
+        if n_rows is None or n_rows >= len(rows):
+            return rows
+        is_classification = outer_fold.task == "classification"
+        drawn = sample_rows(
+            y[rows], n_rows, is_classification, purpose, *outer_fold.seed_key
+        )
+        return rows[drawn]
+
+    learnt = draw(train, outer_fold.train_rows, "learnt")
+    tested = draw(test, outer_fold.test_rows, "tested")
+    return learnt, tested

@@ -186,7 +186,8 @@ def share_of_test_rows(
     if split.kind == "ordered-kfold":
         # A fold has 1/(k+1) of the rows, and the average training part has half of them.
         return 2 / (split.folds + 1)
-    if split.kind == "predefined-kfold" and cells is not None:
+    are_all_tested = resolved.settings.test_rows is None
+    if split.kind == "predefined-kfold" and cells is not None and are_all_tested:
         n_test = float(cells["n_test"].mean())
         return n_test / (spec.shape.instances - n_test)
     if split.kind.endswith("kfold"):

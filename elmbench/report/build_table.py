@@ -99,6 +99,8 @@ def _protocol_in_words(resolved: Resolved) -> str:
         if outer.folds > 1
         else "one held-out test part"
     )
+    if resolved.settings.test_rows:
+        parts += f", tested on at most {resolved.settings.test_rows} random rows each"
     if "inner" not in protocol.model_fields_set:
         return f"{parts}{runs}; no hyperparameters are searched."
     return f"{parts}{runs}; hyperparameters are searched on {searched}{inner}."

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,22 +27,70 @@ from elmbench.tasks.plan import Cell
 MOST_CSV_LINES = 1_000_000
 
 
-def write_predictions(predictions: pd.DataFrame, folder: Path) -> None:
-    """Write predictions, a line for each test row, as `predictions.csv` in a folder, atomically.
+def write_predictions(
+    planned: Sequence[Cell],
+    store: Store,
+    resolved: Resolved,
+    folder: Path,
+    n_lines: int,
+) -> None:
+    """Write the lines of `predictions_frame` as `predictions.csv` in a folder, atomically.
 
     Above a million lines, the file is `predictions.parquet`. The other one of the two files is
-    deleted.
+    deleted. `n_lines`: the number of lines.
     """
-    is_long = len(predictions) > MOST_CSV_LINES
+    is_long = n_lines > MOST_CSV_LINES
     text_file = folder / "predictions.csv"
     binary_file = folder / "predictions.parquet"
     if is_long:
-        with replace_file(binary_file) as partial, open(partial, "wb") as stream:
-            predictions.to_parquet(stream, index=False)
+        with replace_file(binary_file) as partial:
+            _write_parquet(planned, store, resolved, partial)
     else:
-        write_frame(predictions, text_file)
+        write_frame(predictions_frame(planned, store, resolved), text_file)
     outdated = text_file if is_long else binary_file
     outdated.unlink(missing_ok=True)
+
+
+def _write_parquet(
+    planned: Sequence[Cell], store: Store, resolved: Resolved, path: Path
+) -> None:
+    """Write the lines of `predictions_frame` as Parquet, cell by cell: together, those of many
+    models for millions of rows may not fit into memory.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    outputs: dict[str, None] = {}
+    for cell in planned:
+        predicted = _predicted_cell(cell, store, resolved)
+        if predicted is not None:
+            outputs |= dict.fromkeys(predicted.output_names)
+    tasks = {resolved.dataset(cell.dataset).task for cell in planned}
+    are_numbers = tasks == {"regression"}
+    target_type = pa.float64() if are_numbers else pa.string()
+    types = {
+        "dataset": pa.string(),
+        "row": pa.int64(),
+        "run": pa.int64(),
+        "fold": pa.int64(),
+        "model": pa.string(),
+        "true": target_type,
+        "predicted": target_type,
+        **dict.fromkeys(outputs, pa.float32()),
+    }
+    schema = pa.schema(types)
+    with pq.ParquetWriter(path, schema) as writer:
+        for cell in planned:
+            predicted = _predicted_cell(cell, store, resolved)
+            if predicted is None:
+                continue
+            lines = predicted.lines()
+            if not are_numbers:
+                lines = lines.astype({"true": str, "predicted": str})
+            part = pa.Table.from_pandas(
+                lines.reindex(columns=list(types)), schema, preserve_index=False
+            )
+            writer.write_table(part)
 
 
 def predictions_frame(
@@ -56,16 +104,80 @@ def predictions_frame(
     `probability_<class>`, if the model has them. Cells without predictions, and those whose data
     are missing or have changed, have no lines; without lines there are no columns.
     """
-    parts = [_lines_of(cell, store, resolved) for cell in planned]
-    frames = [part for part in parts if part is not None]
+    cells = (_predicted_cell(cell, store, resolved) for cell in planned)
+    frames = [predicted.lines() for predicted in cells if predicted is not None]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-def _lines_of(cell: Cell, store: Store, resolved: Resolved) -> pd.DataFrame | None:
-    """Return a line for each test row of a cell, with the columns of `predictions_frame`.
+class _PredictedCell(NamedTuple):
+    """A cell with predictions in the store.
 
-    It is None without the predictions or the data of the cell.
+    Attributes
+    ----------
+    cell : Cell
+    stored : StoredPredictions
+    outer_fold : OuterFold
+    data : Dataset
     """
+
+    cell: Cell
+    stored: StoredPredictions
+    outer_fold: OuterFold
+    data: Dataset
+
+    @property
+    def output_names(self) -> list[str]:
+        """The columns of the decision values and probabilities that the model has."""
+        classes = self.data.classes
+        if classes is None:
+            return []
+        names = []
+        if "scores" in self.stored.content:
+            names += (
+                ["decision"] if len(classes) <= 2 else _by_class("decision", classes)
+            )
+        if "log_odds" in self.stored.content:
+            names += _by_class("probability", classes)
+        return names
+
+    def lines(self) -> pd.DataFrame:
+        """Return a line for each test row; see `predictions_frame`."""
+        data = self.data
+        test = _test_rows(self.outer_fold, self.stored, n_rows=len(data.y))
+        columns: dict[str, Any] = {
+            "dataset": self.cell.dataset,
+            "row": test if data.rows is None else data.rows[test],
+            "run": self.cell.run,
+            "fold": self.cell.fold,
+            "model": self.cell.model,
+        }
+        if data.classes is None:
+            columns["true"] = data.y[test]
+            columns["predicted"] = self.stored.predicted
+            return pd.DataFrame(columns)
+        labels = np.array(data.classes, dtype=object)
+        columns["true"] = labels[self.stored.true]
+        columns["predicted"] = labels[self.stored.predicted]
+        # In single precision, as in the store.
+        outputs = [
+            values.astype(np.float32).reshape(len(test), -1)
+            for values in (self.stored.columns("scores"), self.stored.probabilities)
+            if values is not None
+        ]
+        if outputs:
+            columns |= dict(zip(self.output_names, np.hstack(outputs).T, strict=True))
+        return pd.DataFrame(columns)
+
+
+def _by_class(name: str, classes: Sequence[str]) -> list[str]:
+    """Return the names of the columns of an output for each class."""
+    return [f"{name}_{label}" for label in classes]
+
+
+def _predicted_cell(
+    cell: Cell, store: Store, resolved: Resolved
+) -> _PredictedCell | None:
+    """Return a cell with its predictions; None without them or without its data."""
     record = store.get(cell.key) if cell.key else None
     stored = stored_predictions_of(record["result"]) if record is not None else None
     if record is None or stored is None:
@@ -75,19 +187,7 @@ def _lines_of(cell: Cell, store: Store, resolved: Resolved) -> pd.DataFrame | No
     data = _unchanged_rows(outer_fold.dataset)
     if data is None:
         return None
-    test = _test_rows(outer_fold, stored, n_rows=len(data.y))
-    columns: dict[str, Any] = {
-        "dataset": cell.dataset,
-        "row": test if data.rows is None else data.rows[test],
-        "run": cell.run,
-        "fold": cell.fold,
-        "model": cell.model,
-    }
-    if data.classes is None:
-        return pd.DataFrame(
-            columns | {"true": data.y[test], "predicted": stored.predicted}
-        )
-    return pd.DataFrame(columns | _columns_of_classes(stored, data.classes))
+    return _PredictedCell(cell=cell, stored=stored, outer_fold=outer_fold, data=data)
 
 
 def _unchanged_rows(dataset: DatasetRef) -> Dataset | None:
@@ -117,34 +217,3 @@ def _test_rows(
             f"{len(stored.true)} of them for {len(test)} test rows"
         )
     return test
-
-
-def _columns_of_classes(
-    stored: StoredPredictions, classes: Sequence[Any]
-) -> dict[str, Any]:
-    """Return the columns of a classifier's predictions: {column: array with a value for each row}.
-
-    They are `true` and `predicted`, labels; and its decision values and probabilities, if it has
-    them, in single precision as in the store. Names are `decision` or `probability` for one value a
-    row, else `decision_<class>` and `probability_<class>`. `classes`: the labels, in the order of
-    their indices.
-    """
-    labels = np.array(classes, dtype=object)
-    columns: dict[str, Any] = {
-        "true": labels[stored.true],
-        "predicted": labels[stored.predicted],
-    }
-    outputs = {
-        "decision": stored.columns("scores"),
-        "probability": stored.probabilities,
-    }
-    for name, values in outputs.items():
-        if values is None:
-            continue
-        values = values.astype(np.float32)
-        if values.ndim == 1:
-            columns[name] = values
-            continue
-        for label, column in zip(classes, values.T, strict=True):
-            columns[f"{name}_{label}"] = column
-    return columns

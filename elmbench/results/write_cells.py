@@ -91,12 +91,10 @@ def write_cells(
     write_atomically(folder / ENVIRONMENT, json.dumps(record, indent=1) + "\n")
     if resolved.profile == COMPARE:
         # It reads data.
-        from elmbench.results.predictions_file import (
-            predictions_frame,
-            write_predictions,
-        )
+        from elmbench.results.predictions_file import write_predictions
 
-        write_predictions(predictions_frame(planned, store, resolved), folder)
+        n_lines = int(cells["n_test"].sum())
+        write_predictions(planned, store, resolved, folder, n_lines=n_lines)
     return WrittenCells(folder, cells, outputs)
 
 

@@ -71,6 +71,8 @@ class Profile(Spec):
     rows: int | None = Field(default=None, ge=20)
     #: Search hyperparameters on this many rows of the training part, drawn in the same way.
     tune_rows: int | None = Field(default=None, ge=20)
+    #: Test on at most this many random rows of each test part, drawn in the same way.
+    test_rows: int | None = Field(default=None, ge=20)
 
 
 class Experiment(Spec):

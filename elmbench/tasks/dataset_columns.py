@@ -284,6 +284,16 @@ class DatasetColumns:
             targets=None if has_raw_targets else self.protocol.targets,
         )
 
+    def fitted_fold(self, run: int, fold: int, column: str) -> OuterFold:
+        """Return the rows of an outer fold that a column learns and is tested on: perhaps fewer
+        than those of `outer_fold`, in which its hyperparameters are searched.
+        """
+        learnt = self.outer_fold(run, fold, self.models[column].train_rows)
+        test_rows = self.resolved.settings.test_rows
+        if test_rows is None or test_rows >= learnt.n_test:
+            return learnt
+        return replace(learnt, test_rows=test_rows)
+
     def model_ref(self, column: str) -> ModelRef:
         """Return the reference to a column's model.
 

@@ -125,7 +125,7 @@ class Search(TrainingTask):
         )
         scale = self.outer_fold.protocol.scale
         needs_no_folds = scale is None or scale.fit_on == "all"
-        if data.raw is None and needs_no_folds:
+        if data.columns is None and needs_no_folds:
             yield problem
             return
         for number, fold in enumerate(folds):
@@ -142,13 +142,11 @@ class Search(TrainingTask):
     ) -> tuple[Any, NDArray[Any], list[tuple[Indices, Indices]]]:
         """Return X, y and the inner folds, pairs of positions of training and test rows in X.
 
-        X holds rows of `data.raw`, neither encoded nor imputed, if there are any, else inputs of
-        the outer fold. Both are the training rows that the search uses, a sample if `tune_rows` is
-        set.
+        X holds the training rows that the search uses, a sample if `tune_rows` is set, as
+        `FoldData.rows_to_prepare` returns them.
         """
         rows = self.rows_of(data)
-        inputs = data.X_train if data.raw is None else data.raw
-        X = preprocessing.take_rows(inputs, rows)
+        X = data.rows_to_prepare(rows)
         y = data.y_train[rows]
         if self.inner.kind == GIVEN:
             assert data.rows is not None

@@ -242,7 +242,7 @@ class DatasetPlanner(DatasetColumns):
                 self._add_cell(column, run, fold, select, key=choice, family=family)
                 continue
             fit = kind(
-                outer_fold=self.outer_fold(run, fold, model.train_rows),
+                outer_fold=self.fitted_fold(run, fold, column),
                 model=self.model_ref(column),
                 params=params,
                 carry_over=model.carry_over,
@@ -268,9 +268,7 @@ class DatasetPlanner(DatasetColumns):
         of every run changes with the number of runs.
         """
         family = CellFamily(
-            outer_fold=content_of(
-                self.outer_fold(0, 0, self.models[column].train_rows)
-            ),
+            outer_fold=content_of(self.fitted_fold(0, 0, column)),
             columns=[
                 self._column_content(name) for name in self.with_ancestors(column)
             ],

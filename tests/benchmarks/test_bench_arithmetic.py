@@ -4,6 +4,8 @@ both sides.
 
 import json
 import math
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -202,3 +204,22 @@ def test_rows_of_own_data_are_encoded_by_hand_as_on_a_fold(tmp_path: Path) -> No
     assert ours.shape == theirs.shape
     np.testing.assert_allclose(ours[:, :n_numbers], theirs[:, :n_numbers], atol=1e-12)
     np.testing.assert_array_equal(ours[:, n_numbers:] > 0, theirs[:, n_numbers:] > 0)
+
+
+def test_the_memory_of_a_command_counts_its_child_processes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(own_data, "LOOK_EVERY", 0.05)
+    child = "import time; held = bytearray(100_000_000); time.sleep(1)"
+    parent = (
+        f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    )
+    command = [sys.executable, "-c", f"{parent}; print('done')"]
+    output, most_bytes = own_data._watch_memory(command)
+    assert output == "done\n"
+    assert 100e6 < most_bytes < 200e6
+
+
+def test_a_command_that_fails_is_no_measurement() -> None:
+    with pytest.raises(subprocess.CalledProcessError):
+        own_data._watch_memory([sys.executable, "-c", "raise SystemExit(3)"])

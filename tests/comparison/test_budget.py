@@ -1,6 +1,7 @@
 """Comparisons within a time: the order of models, and the steps with growing numbers of rows."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from elmbench.comparison import budget
 from elmbench.comparison.budget import run_within_budget
 from elmbench.comparison.request import SVM_STEPS, ComparisonRequest, prepare_comparison
 from elmbench.datasets.user_data import UserData, write_arrays
+from elmbench.errors import ElmbenchError
 from elmbench.evaluation.folds import fold_data, fold_rows, load_rows
 from elmbench.results import predictions_file
 from elmbench.runs.execute import compute, execute
@@ -257,3 +259,75 @@ def test_an_estimate_counts_the_test_rows_of_all_training_rows(
     fits = [task for task in final.tasks.values() if isinstance(task, Fit)]
     assert {fit.outer_fold.n_train for fit in fits} == {25}
     assert {fit.outer_fold.n_test for fit in fits} == {400}
+
+
+def test_all_models_are_tested_on_the_same_sample_of_many_test_rows(
+    large: ComparisonRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget, "_MOST_TEST_ROWS", 50)
+    final, _ = steps_of(large, tmp_path / "results")
+    fits = [task for task in final.tasks.values() if isinstance(task, Fit)]
+    tested_of_folds: dict[int, set[tuple[int, ...]]] = {0: set(), 1: set()}
+    for fit in fits:
+        outer_fold = fit.outer_fold
+        train, test = fold_rows(outer_fold, None)
+        whole_train, whole_test = fold_rows(replace(outer_fold, test_rows=None), None)
+        assert outer_fold.n_test == len(test) == 50
+        assert train.tolist() == whole_train.tolist()
+        assert set(test) < set(whole_test)
+        tested_of_folds[outer_fold.fold].add(tuple(test))
+        data = fold_data(outer_fold, None)
+        y = load_rows(outer_fold.dataset, None).y
+        assert data.X_test.shape == (50, 4)
+        assert data.y_test.tolist() == y[test].tolist()
+        assert abs(np.sum(data.y_test > 0) - 25) < 2
+    assert [len(samples) for samples in tested_of_folds.values()] == [1, 1]
+    # The search does not depend on the test rows.
+    searches = [task for task in final.tasks.values() if isinstance(task, Search)]
+    assert {search.outer_fold.test_rows for search in searches} == {None}
+    (results,) = execute(final)
+    assert set(results.cells["n_test"]) == {50}
+    subtitle = sentence(
+        "comparison.budget.tested-on-a-sample", folds=2, test_rows=50, inner_folds=3
+    )
+    assert subtitle in " ".join(results.text.split())
+
+
+def test_a_budget_that_reading_uses_up_is_an_error_unless_results_are_stored(
+    comparison: ComparisonRequest, tmp_path: Path
+) -> None:
+    folder = tmp_path / "results"
+    runs: list[PreparedRun] = []
+    with pytest.raises(ElmbenchError) as error:
+        run_within_budget(comparison, RunOptions(), folder, "0.001s", runs.append)
+    assert not runs
+    assert error.value.found.startswith("reading toy.parquet took 0 s of the budget")
+    assert error.value.next_step == "--budget 1min, or give fewer rows"
+    execute(
+        run_within_budget(
+            comparison,
+            RunOptions(),
+            folder,
+            LONG,
+            lambda run: compute(run, lambda event: None, None),
+        )
+    )
+    final = run_within_budget(comparison, RunOptions(), folder, "0.001s", runs.append)
+    assert learnt_rows(final).keys() == {"ridge", "svm", "dummy"}
+    assert not runs
+
+
+def test_models_stop_in_time_for_the_tables(
+    comparison: ComparisonRequest, tmp_path: Path
+) -> None:
+    ends: list[float] = []
+    before = time.monotonic()
+    run_within_budget(
+        comparison,
+        RunOptions(),
+        tmp_path / "results",
+        "1h",
+        lambda run: ends.append(run.options.until),
+    )
+    reading_seconds = time.monotonic() - before
+    assert before + 3600 - reading_seconds < ends[0] < before + 3600 - 1e-3

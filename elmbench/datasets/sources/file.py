@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from elmbench.datasets.part_files import COMPRESSIONS, FORMATS
 from elmbench.datasets.parts import join_parts
@@ -80,6 +80,9 @@ class FileSource(Source, FileOptions):
     dates: dict[str, str] = Field(default_factory=dict)
     #: The hashes of the file and of the test file; other contents are rejected.
     sha256: tuple[str, ...] = ()
+    #: The file of the rows that processes share (see `elmbench.datasets.mapped_rows`), if there is
+    #: one.
+    _shared: Path | None = PrivateAttr(None)
 
     @property
     def title(self) -> str:
@@ -122,6 +125,17 @@ class FileSource(Source, FileOptions):
             return table
         return with_dates(read_user_file(self, request.spec), self.dates)
 
+    def share(self, path: Path) -> None:
+        """Set the file with the prepared rows of this source, which processes share."""
+        self._shared = path
+
+    @property
+    def shared(self) -> Path | None:
+        """The file with the prepared rows of this source; None if there is none on this machine."""
+        if self._shared is None or not self._shared.is_file():
+            return None
+        return self._shared
+
 
 def keep_table(table: Table, source: FileSource, spec: RowColumns) -> None:
     """Cache the table of a source for `FileSource.load` in this process.
@@ -134,6 +148,11 @@ def keep_table(table: Table, source: FileSource, spec: RowColumns) -> None:
     _described_tables[_hash_of_rows(source, spec)] = table
     if len(_described_tables) > _MOST_DESCRIBED:
         _described_tables.popitem(last=False)
+
+
+def forget_table(source: FileSource, spec: RowColumns) -> None:
+    """Free the memory of a table that `keep_table` has cached."""
+    _described_tables.pop(_hash_of_rows(source, spec), None)
 
 
 def _hash_of_rows(source: FileSource, spec: RowColumns) -> str:

@@ -97,6 +97,8 @@ def read_text_table(
     if not is_unchanged:
         content = text.encode()
     head = _read_head(text, content, separator, path, layout)
+    # The parser reads the bytes: the text of a large file is freed before.
+    del decoded, text
     if layout.header is None:
         notes.append(remark_on_header(head.candidates, head.has_header))
     target = target_of(head.candidates, choose, path)
