@@ -141,7 +141,10 @@ def _fills_a_decade(numbers: NDArray[np.float64]) -> bool:
 
 
 def _about_many_classes(table: Table) -> Iterator[str]:
-    """Yield a warning if a target has more than 20 classes of fewer than 10 rows on average."""
+    """Yield a warning if a target has more than 20 classes of fewer than 10 rows on average.
+
+    `table`: its target holds labels; missing ones do not count as a class.
+    """
     words = table.labels
     n_classes = len(set(words) - {None})
     n_rows = len(words)
@@ -275,7 +278,10 @@ def _about_columns(
 
 
 def _identifiers(features: _Features, n_rows: int) -> list[str]:
-    """Return the names of the columns of whole numbers that differ in each of the `n_rows` rows."""
+    """Return the names of the columns of whole numbers that differ in each of the `n_rows` rows.
+
+    `features`: the columns. Each is likely an identifier.
+    """
     return [
         name
         for name in features.values
@@ -529,7 +535,7 @@ def _each_has_one_target(
 
     `codes`, `target`: a number from 0 for each row, the same for equal values of the column or the
     target. False if the column has more distinct values than half of the rows, unless it holds
-    words.
+    words. `is_nominal`: True if it does.
     """
     n_rows = len(target)
     sizes = np.bincount(codes)

@@ -183,7 +183,10 @@ class Dataset:
 
     @property
     def encoded_columns(self) -> Columns | None:
-        """The kinds of the columns if each fold encodes or imputes them; None if it scales only."""
+        """The kinds of the columns if each fold encodes or imputes them.
+
+        None if a fold only scales them.
+        """
         return self.columns if self.is_raw else None
 
     def labels_of(self, rows: NDArray[np.intp]) -> NDArray[np.str_]:
@@ -238,6 +241,7 @@ def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
 
     Official parts are compared if both have them. A fingerprint with `part: train` is compared with
     the training part, or with all rows if they have no parts. `data` holds numbers only.
+    `expected`: the fingerprint.
     """
     X = data.X
     y = data.y
@@ -269,7 +273,8 @@ def _correlation_weights(y: NDArray[Any], task: str) -> Array:
     """Return the weights that columns are correlated with, of shape (n, k).
 
     For a regression, the standardised targets (k = 1). For a classification, an indicator of each
-    class, divided by the root of the class's share of the rows.
+    class, divided by the root of the class's share of the rows. `y`: the targets or classes, of
+    shape (n,). `task`: "regression" or "classification".
     """
     if task == "regression":
         return _standardise(y)[:, None]
@@ -284,7 +289,7 @@ def fingerprint_numbers(
 
     The keys are `columns`, `rows`, `target` and `parts`; `parts` is empty if `n_train`, the number
     of training rows, is None. The training rows are the first ones. Only `columns` is present, with
-    NaNs, if no column varies or the target is constant.
+    NaNs, if no column varies or the target is constant. `task`: "regression" or "classification".
     """
     mean, std = _moments(X)
     magnitudes = np.maximum(np.abs(mean), np.finfo(float).tiny)

@@ -219,7 +219,7 @@ def _columns_to_leave_out(table: Table, dates: Collection[str]) -> dict[str, lis
 
 
 def _is_empty(values: NDArray[Any]) -> bool:
-    """Return True if all values of a column are missing; the first ones often decide."""
+    """Return True if all values of a column are missing."""
     head = values[:_HEAD]
     return bool(is_missing(head).all() and is_missing(values).all())
 
@@ -237,7 +237,7 @@ def _are_names(values: NDArray[Any]) -> bool:
 
 
 def _are_texts(values: NDArray[Any]) -> bool:
-    """Return True if present texts have three words or more on average."""
+    """Return True if a column's present texts have three words or more on average."""
     n_words = sum(len(value.split()) for value in values)
     return n_words >= _WORDS_OF_TEXT * len(values)
 
@@ -262,7 +262,8 @@ def _task_of(table: Table) -> LearningTask:
 def _classes_of(table: Table, task: LearningTask) -> dict[str, int | None]:
     """Return {label: number of rows}, numbers in ascending order and then words.
 
-    Empty for a regression. Rows without a target do not count.
+    Empty for a regression. Rows without a target do not count. `task`: "regression" or
+    "classification".
     """
     if task != "classification":
         return {}
@@ -272,7 +273,10 @@ def _classes_of(table: Table, task: LearningTask) -> dict[str, int | None]:
 
 
 def _default_positive(shape: Shape) -> str:
-    """Return the label of the smaller of two classes if it is rare, else the last label."""
+    """Return the label of the smaller of two classes if it is rare, else the last label.
+
+    `shape`: has both labels with their numbers of rows. Rare: at most a fifth of an average class.
+    """
     if shape.has_rare_class:
         return min(shape.labels, key=lambda label: shape.count([label]) or 0)
     return shape.labels[-1]

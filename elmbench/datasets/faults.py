@@ -73,7 +73,10 @@ def stays_sparse(table: Table) -> bool:
 
 
 def missing_columns(table: Table) -> list[str]:
-    """Return the names of the columns with missing values, in the order of the table."""
+    """Return the names of the columns with missing values, in the order of the table.
+
+    Missing texts do not count. Sparse rows are allowed.
+    """
     if sp.issparse(table.X):
         _, columns = _missing_values(table)
     else:
@@ -113,7 +116,7 @@ def _missing_values(table: Table) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def _few_rows(rows: DescribedRows) -> Fault | None:
-    """Return the fault of too few rows; None if there are enough."""
+    """Return the fault of fewer than 20 rows; None if there are enough."""
     n_rows = len(rows.table.target)
     if n_rows >= FEWEST_ROWS:
         return None

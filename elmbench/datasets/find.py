@@ -86,7 +86,10 @@ class Status:
 
     @property
     def is_present(self) -> bool:
-        """True if a run can read the rows."""
+        """True if a run can read the rows.
+
+        False if they must be fetched, or are damaged.
+        """
         return self.state not in ("to fetch", "bad")
 
 
@@ -137,7 +140,10 @@ class MissingDatasets:
         self._is_present: dict[tuple[Path, str], bool] = {}
 
     def of_table(self, file: ExperimentFile) -> list[str]:
-        """Return the names of the data sets of a table that are not here, in the spec's order."""
+        """Return the names of the data sets of a table that are not here, in the spec's order.
+
+        `file`: of the table.
+        """
         return [name for name in file.spec.datasets if not self._has(file, name)]
 
     def _has(self, file: ExperimentFile, name: str) -> bool:

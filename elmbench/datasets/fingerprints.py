@@ -28,7 +28,8 @@ def write_fingerprints(
 
     They replace earlier ones. Returns {name: fingerprint}. `data_dir`: None for
     `ELMBENCH_DATA_DIR`. Raises ElmbenchError if the entries of the file are written in a way that
-    cannot be changed line by line.
+    cannot be changed line by line. `specs`: of the data sets; those that are not at hand are left
+    out.
     """
     fingerprints = fingerprints_of(specs, data_dir)
     lines = path.read_text("utf-8").rstrip("\n") + "\n"
@@ -68,7 +69,8 @@ def fingerprints_of(
     """Return {name: fingerprint} of each data set that is at hand.
 
     If only the official training part is here, it is the fingerprint of that part. Rows that each
-    fold encodes have no fingerprint. `data_dir`: None for `ELMBENCH_DATA_DIR`.
+    fold encodes have no fingerprint. `data_dir`: None for `ELMBENCH_DATA_DIR`. `specs`: of the data
+    sets.
     """
     fingerprints = {}
     for spec in specs:

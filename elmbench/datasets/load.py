@@ -116,7 +116,8 @@ def identify(
 
     Its rows are read only if the cache has no entry for this state of its files and options; the
     entry is then written. `other_data`: accept rows that are not those of the public file, with a
-    remark. Raises ElmbenchError if they are refused, or change while they are read.
+    remark. Raises ElmbenchError if they are refused, or change while they are read. `run`: for data
+    that are redrawn every run. `data_dir`: by default `ELMBENCH_DATA_DIR`.
     """
     source = find_source(spec, data_dir)
     request = SourceRequest(spec, run)
@@ -166,7 +167,12 @@ class Identities:
         self._known: dict[tuple[str, int, bool], tuple[DatasetSpec, Identity]] = {}
 
     def of(self, spec: DatasetSpec, run: int, other_data: bool) -> Identity:
-        """Return the identity of a data set; see `identify`."""
+        """Return the checksum and remarks of a data set, which are looked up once.
+
+        `run`: for data that are redrawn every run. `other_data`: accept rows that are not those of
+        the public file, with a remark. Raises DataUnavailableError if no source is available, and
+        ElmbenchError if rows are refused.
+        """
         key = (spec.name, run, other_data)
         if key in self._known:
             known_spec, identity = self._known[key]

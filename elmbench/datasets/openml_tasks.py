@@ -49,7 +49,7 @@ def fetch_task(number: int, *, force: bool = False) -> bool:
     """Fetch the splits of a task into the cache; return False if they are there and not `force`.
 
     Raises ElmbenchError if OpenML has no such task, or it has no splits or several samples in a
-    fold; DataUnavailableError without a network.
+    fold; DataUnavailableError without a network. `number`: of the task.
     """
     if not force and _cached_task(number) is not None:
         return False
@@ -68,7 +68,10 @@ def fetch_task(number: int, *, force: bool = False) -> bool:
 
 
 def find_task(number: int) -> TaskFile:
-    """Return the file of the splits of a task; raise ElmbenchError if they were not fetched."""
+    """Return the file of the splits of a task; raise ElmbenchError if they were not fetched.
+
+    `number`: of the task.
+    """
     kept = _cached_task(number)
     if kept is None:
         raise ElmbenchError(
@@ -83,7 +86,7 @@ def check_task(number: int, dataset: DatasetSpec) -> None:
     """Raise ElmbenchError unless the splits of a task are for a data set.
 
     The data set must have as many rows and, if it comes from OpenML, the same id. Also if the
-    splits were not fetched.
+    splits were not fetched. `number`: of the task. `dataset`: the data set.
     """
     file = find_task(number)
     next_step = (
@@ -142,7 +145,10 @@ def _folder() -> Path:
 
 
 def _cached_task(number: int) -> TaskFile | None:
-    """Return the file of the splits of a task in the cache; None if there is none."""
+    """Return the file of the splits of a task in the cache; None if there is none.
+
+    `number`: of the task.
+    """
     for path in sorted(_folder().glob(f"task-{number}-*.csv")):
         match = _FILE.fullmatch(path.name)
         if match is not None:

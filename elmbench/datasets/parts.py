@@ -20,9 +20,9 @@ def read_parts(
     """Read the files of a data set into one table, training rows first.
 
     `parts`: {part: file}, either `all` alone, or `train` and `test`; `train` alone is allowed if
-    the spec describes it. `width`: number of features of LIBSVM rows, if it is not that of the
-    public file. `origin`: name of the source; by default, the files. Raises ElmbenchError if a part
-    is missing.
+    the spec describes it. `width`: number of features of LIBSVM rows; None for that of the public
+    file. `origin`: name of the source; by default, the files. Raises ElmbenchError if a part is
+    missing.
     """
     missing = {"train", "test"} - set(parts)
     if "all" not in parts and (

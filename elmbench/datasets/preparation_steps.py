@@ -399,7 +399,10 @@ def _counts(table: Table, shape: Shape) -> Iterator[tuple[str, str]]:
 
 
 def check_numeric(table: Table) -> None:
-    """Raise ElmbenchError if a column has words, or a value is missing or infinite."""
+    """Raise ElmbenchError if a column has words, or a value is missing or infinite.
+
+    It is checked after the preparation. Sparse rows are allowed.
+    """
     for name, words in table.nominal.items():
         # The word that made the column nominal may be in a row that the preparation drops.
         examples = (

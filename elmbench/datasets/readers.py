@@ -132,7 +132,8 @@ def _read_svm(
 
     `n_features`: width of the rows; None for the largest number in the text. Query ids are the
     first column if `layout.words` names `qid`; else a note warns of them. Raises ElmbenchError for
-    a feature 0, or if only some rows have a query id.
+    a feature 0, or if only some rows have a query id. `stream`: the unpacked text. `path`: the
+    file, for the table and errors.
     """
     from sklearn.datasets import load_svmlight_file
 
@@ -208,7 +209,7 @@ def read_arrays(
     target), or SciPy's for sparse rows (data, indices, indptr, shape). `origin`: of the rows, for
     the table. `sparse`: keep sparse rows sparse. `has_target`: False to ignore the target, which
     new rows lack; all targets are then None. Raises ValueError if a part is missing or does not fit
-    the others.
+    the others. `content`: of the archive.
     """
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:

@@ -194,7 +194,7 @@ class Table:
         )
 
     def add_remark(self, *notes: str) -> Table:
-        """Return the same table with further notes."""
+        """Return the same table with further notes, texts for its user."""
         return replace(self, notes=(*self.notes, *notes))
 
     @property
@@ -405,7 +405,10 @@ def check_width(n_columns: int, path: Path) -> None:
 
 
 def check_names(names: Sequence[str], path: Path) -> None:
-    """Raise ElmbenchError if two columns have the same name."""
+    """Raise ElmbenchError if two columns have the same name.
+
+    `path`: the file, for the error.
+    """
     first_columns: dict[str, int] = {}
     for column, name in enumerate(names, start=1):
         first = first_columns.setdefault(name, column)
@@ -428,7 +431,7 @@ def unused_name(name: str, names: Collection[str]) -> str:
 
 
 def few(names: Sequence[str], most: int) -> str:
-    """Return the first `most` names, separated by commas, and dots if there are more."""
+    """Return the first `most` names, separated by commas, and ", ..." if there are more."""
     listing = ", ".join(names[:most])
     return f"{listing}, ..." if len(names) > most else listing
 
@@ -491,7 +494,10 @@ def are_codes(values: NDArray[Any]) -> bool:
 
 
 def is_placeholder(word: str) -> bool:
-    """Return True for a number that often stands for a missing code, such as -999, 9999 or 0."""
+    """Return True for a number that often stands for a missing code, such as -999, 9999 or 0.
+
+    Such are 0, -1, numbers of nines, and powers such as 1e5; surrounding spaces do not count.
+    """
     return _PLACEHOLDER.fullmatch(word.strip()) is not None
 
 

@@ -70,12 +70,18 @@ def check_unpacked_size(
 
 
 def _limit(size: int) -> int:
-    """Return the most bytes that a file of `size` bytes may unpack to."""
+    """Return the most bytes that a file of `size` bytes may unpack to: 1 GiB, or 20 times its size.
+
+    The larger of both counts.
+    """
     return max(MOST_BYTES, MOST_RATIO * size)
 
 
 def _too_large(path: Path, size: int, next_step: str) -> ElmbenchError:
-    """Return the error for a file that unpacks to too many bytes."""
+    """Return the error for a file that unpacks to too many bytes.
+
+    `size`: of the file, in bytes. `next_step`: the advice.
+    """
     return ElmbenchError(
         f"{path} has {size:,} bytes and unpacks to more than {_limit(size):,}",
         expected=f"at most {MOST_BYTES:,} bytes, or {MOST_RATIO} times the size of the file",

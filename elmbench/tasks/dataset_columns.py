@@ -140,10 +140,10 @@ class DatasetColumns:
         )
 
     def identify_data(self, identities: Identities) -> None:
-        """Look up the data in a folder: set their checksums and `remarks`, or `missing`.
+        """Look up the data: set their checksums and `remarks`, or `missing` if they are not here.
 
-        `missing` says why they are not here; nothing is raised then. `data_dir`: None for
-        `ELMBENCH_DATA_DIR`. Raises ElmbenchError for damaged or different data.
+        `missing` is the reason; nothing is raised then. Raises ElmbenchError for damaged or
+        different data. `identities`: looks up each data set once for all tables.
         """
         redrawn = range(self.runs if self.dataset.redraw == "run" else 1)
         try:
@@ -298,14 +298,19 @@ class DatasetColumns:
         """Return the reference to a column's model.
 
         It has the random stream of the first column that it inherits from, else its own. Raises
-        ElmbenchError if the column names a parameter that the model lacks.
+        ElmbenchError if the column names a parameter that the model lacks. It is made once for each
+        column.
         """
         if column not in self._model_refs:
             self._model_refs[column] = self._make_model_ref(column)
         return self._model_refs[column]
 
     def _make_model_ref(self, column: str) -> ModelRef:
-        """Return a new reference to a column's model; see `model_ref`."""
+        """Return a new reference to a column's model: its name, its version and its random stream.
+
+        The stream is that of the first column that it inherits from, else its own. Raises
+        ElmbenchError if the column names a parameter that the model lacks.
+        """
         model = self.models[column]
         first, *_ = self.with_ancestors(column)
         entry = find_model(model.model)
@@ -318,7 +323,10 @@ class DatasetColumns:
         )
 
     def does_task(self, column: str) -> bool:
-        """Return True if a column's model has an estimator for the task of the data set."""
+        """Return True if a column's model has an estimator for the task of the data set.
+
+        The task is classification or regression.
+        """
         return (
             getattr(find_model(self.models[column].model), self.dataset.task)
             is not None
@@ -381,7 +389,7 @@ class DatasetColumns:
 
         It must be if it has only decision values, and a metric of the table's file needs
         probabilities. A metric that a user adds later does not count: it must not change the keys
-        of stored results.
+        of stored results. `column`: the model's column.
         """
         names = self.resolved.file.spec.protocol.metrics_for(
             self.dataset.task, self.dataset.name

@@ -92,7 +92,7 @@ def _join(parts: Sequence[Fitted]) -> Fitted:
     """Return fits to several folds as one: all predictions, mean times and sizes.
 
     The condition number is the largest one. `params` and `n_train` are those of the first fit.
-    `extra_values` has only the mean measures.
+    `extra_values` has only the mean measures. `parts`: one fit for each fold, at least one.
     """
     sizes = [part.n_units for part in parts if part.n_units is not None]
     conditions = [part.condition for part in parts if part.condition is not None]
@@ -167,11 +167,11 @@ class Fit(FoldTask):
         return n_folds * (1 + (self.calibrate.folds if self.calibrate else 0))
 
     def seconds(self) -> float:
-        """Return the rough duration of the fits and predictions."""
+        """Return the rough duration on one core of all fits and predictions."""
         return self.seconds_of(self.outer_fold.n_train)
 
     def seconds_of(self, n_train: int) -> float:
-        """Return the rough duration of the fits to `n_train` rows each, and of the predictions."""
+        """Return the rough duration on one core of fits to `n_train` rows and their predictions."""
         n_fits = 1.2 * self.number_of_fits
         fit_seconds = n_fits * self.fit_seconds(n_train)
         prediction_cost = find_model(self.model.name).prediction_cost
@@ -237,7 +237,10 @@ class Fit(FoldTask):
 
     @property
     def _counts_learnt_rows(self) -> bool:
-        """True for the .632 bootstrap, whose metrics also count predictions for learnt rows."""
+        """True for the .632 bootstrap, whose metrics also count predictions for learnt rows.
+
+        The model is then fitted to all rows as well.
+        """
         return self.outer_fold.protocol.outer.kind == BOOTSTRAP_632
 
     def _fit(self, choice: Result, context: Context) -> Fitted:

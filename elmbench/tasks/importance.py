@@ -63,8 +63,10 @@ class Importance(Fit):
             sources = preprocessing.columns_of_inputs(data.raw, data.columns)
 
         def score(_: Any, rows: NDArray[np.intp], y: NDArray[Any]) -> float:
-            """Return the score of the model on test rows whose columns come from different rows:
-            `rows` holds, by column of the data set, the number of the row to take.
+            """Return the score of the model on test rows whose columns come from different rows.
+
+            `rows`: by test row and column of the data set, the number of the row to take, of shape
+            (n, d). `y`: the targets of the test rows.
             """
             row_of_input = rows[:, sources]
             X = np.take_along_axis(data.X_test, row_of_input, axis=0)

@@ -89,7 +89,8 @@ class DatasetPlanner(DatasetColumns):
         """Add the searches of a column and its ancestors on the training part of one outer fold.
 
         Each inherits from the one before. Returns the key of the last one, that of the column
-        itself or its nearest ancestor with a search; None if nothing is searched.
+        itself or its nearest ancestor with a search; None if nothing is searched. `run`, `fold`: of
+        the outer fold, counted from 0.
         """
         return self._add_searches_on(self.outer_fold(run, fold), column)
 
@@ -189,7 +190,10 @@ class DatasetPlanner(DatasetColumns):
                 self._add_column(column, selection, printed, choices_only, kind)
 
     def _add_unavailable(self, column: str, select: Selection) -> None:
-        """Add the cells of a column whose data are missing, without tasks."""
+        """Add the cells of a column whose data are missing, without tasks.
+
+        There is one for each run and fold. `select`: the selection that the cells show.
+        """
         for run, fold in product(range(self.runs), range(self.folds)):
             self._add_cell(column, run, fold, select, key="", family="unavailable")
 
@@ -334,7 +338,7 @@ class DatasetPlanner(DatasetColumns):
         """Append one cell to the plan.
 
         `key`: of the task that computes it; empty if it cannot run. `family`: the hash of its
-        settings.
+        settings. `select`: the selection that it shows.
         """
         cell = Cell(
             dataset=self.dataset.name,

@@ -98,7 +98,7 @@ class GridProblem(CandidateProblem):
         return ""
 
     def _has_all_classes(self) -> bool:
-        """Return True if the training rows of every fold have all classes."""
+        """Return True if the training rows of every fold have all classes of the data set."""
         n_classes = len(self.labels or ())
         for train, _ in self.folds:
             present = np.unique(self.y[train])
@@ -182,7 +182,7 @@ def grid_scores(
     `problems`: the same grid on different folds. Scores have the shape (n_candidates, n_folds);
     larger is better, NaN where a path yields nothing. If a metric needs probabilities and the model
     has none, one sigmoid for each candidate calibrates its decision values on all folds, as in the
-    fit of the chosen one.
+    fit of the chosen one. `metric_name`: of the registry.
     """
     metric = find_metric(metric_name)
     scores_of_folds: list[FoldScores] = []

@@ -80,7 +80,8 @@ class ArchiveSource(NetworkSource):
     def fetch(self, job: FetchJob) -> Mapping[str, Table]:
         """Download the file and return {part: table}; the part is 'all' if no members are named.
 
-        A damaged archive is deleted, and raises ElmbenchError.
+        A damaged archive is deleted, and raises ElmbenchError. `job`: downloads files into its
+        folder.
         """
         names = [
             name
@@ -118,7 +119,7 @@ class ArchiveSource(NetworkSource):
         `content`: arrays of an .npz file, rows of index:value pairs or rows of columns, perhaps
         compressed. `labels`: the content of a file whose lines begin with the targets; None if
         there is none. `origin`: the file, for errors and the table. Raises ElmbenchError if it
-        cannot be read.
+        cannot be read. `job`: has the number of features of index:value pairs.
         """
         from sklearn.datasets import load_svmlight_file
 

@@ -73,7 +73,10 @@ class Source(SourceSpec):
         """Return the rows that are requested as a table; the network is not used."""
 
     def files(self, request: SourceRequest) -> tuple[Path, ...]:
-        """Return the files that the rows are read from; none by default."""
+        """Return the files that the rows are read from; none by default.
+
+        Empty also if they are not here.
+        """
         return ()
 
     def checksum(self, request: SourceRequest) -> str:
@@ -350,7 +353,10 @@ class NetworkSource(Source):
 
 
 def _verify(paths: Iterable[Path], spec: DatasetSpec) -> None:
-    """Raise ElmbenchError if a file in the cache was changed since it was fetched."""
+    """Raise ElmbenchError if a file in the cache was changed since it was fetched.
+
+    The name of a file holds the beginning of its SHA-256. `spec`: the data set, for the error.
+    """
     for path in paths:
         expected = path.name.split(".")[2]
         digest = file_sha256(path)

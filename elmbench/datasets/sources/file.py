@@ -233,7 +233,10 @@ def _special_columns(source: FileSource, spec: RowColumns) -> tuple[str | None, 
 
 
 def _check_options(source: FileSource, spec: RowColumns) -> None:
-    """Raise ElmbenchError if two of the user's options name the same column."""
+    """Raise ElmbenchError if two of the user's options name the same column.
+
+    The options are target, dropped columns, groups, folds, weights and order.
+    """
     uses: Counter[str | int | None] = Counter(
         [source.target, *_special_columns(source, spec)]
     )
@@ -564,7 +567,10 @@ def take_row_columns(
 
 
 def _numbers_of_groups(words: NDArray[np.object_]) -> NDArray[np.int64]:
-    """Return the number of each row's group, from 0, in alphabetical order of the groups."""
+    """Return the number of each row's group, of shape (n,), from 0.
+
+    Groups are numbered in alphabetical order. `words`: the group of each row, none missing.
+    """
     return np.unique(words.astype(str), return_inverse=True)[1].astype(np.int64)
 
 
@@ -582,7 +588,7 @@ def _checked_weights(values: NDArray[Any], origin: str) -> NDArray[np.float64]:
     """Return the weights of rows as floats, of shape (n,).
 
     Raises ElmbenchError, which begins with `origin`, unless they are finite, not negative and not
-    all 0.
+    all 0. `values`: floats or words; codes such as 07 count as numbers.
     """
     if are_codes(values):
         values = values.astype(np.float64)

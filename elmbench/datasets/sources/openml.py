@@ -43,7 +43,11 @@ class OpenMLSource(NetworkSource):
         return "OpenML " + ", ".join(map(str, self.ids))
 
     def fetch(self, job: FetchJob) -> Mapping[str, Table]:
-        """Download the data sets and return {'all': their joined table}."""
+        """Download the data sets and return {'all': their joined table}.
+
+        Raises ElmbenchError if one does not exist or their targets differ, DataUnavailableError
+        without a network. `job`: downloads files into its folder.
+        """
         with _private_client() as openml:
             descriptions = [_description(openml, number) for number in self.ids]
         return {

@@ -115,7 +115,7 @@ def read_arff(
 
     `choose`: takes the names of the columns and returns that of the target. `layout`: only `words`,
     the columns of categories, is used. Nominal columns are categories. Notes say so if weights of
-    rows are ignored, or the text is not UTF-8.
+    rows are ignored, or the text is not UTF-8. `content`: of the file at `path`.
     """
     import arff  # type: ignore[import-untyped]  # liac-arff, which the openml client reads ARFF with
     import pandas as pd
@@ -152,7 +152,8 @@ def read_sparse_arff(
     A value that is left out there is 0, or the first word that a nominal column declares. Words of
     features become their positions among the declared ones, from 0; those of the target stay words.
     `choose`: takes the names of the columns and returns that of the target; "" if there is none, so
-    that all targets are None. Raises ElmbenchError for a line that is not ARFF.
+    that all targets are None. Raises ElmbenchError for a line that is not ARFF. `content`: of the
+    file at `path`.
     """
     import arff
 

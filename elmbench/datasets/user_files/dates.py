@@ -199,7 +199,7 @@ def _texts(words: Iterable[object]) -> list[str | None]:
 
 
 def _present_text(word: str) -> str | None:
-    """Return a word without surrounding spaces, None if it stands for a missing value."""
+    """Return a word without surrounding spaces; None if it stands for a missing value."""
     text = word.strip()
     return None if is_missing_word(text) else text
 

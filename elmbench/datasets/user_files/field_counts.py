@@ -52,7 +52,7 @@ def have_field_count(content: bytes, separator: str, width: int) -> bool:
     """Return True if all lines of a text have `width` fields; False if this look cannot show it.
 
     It counts separators, and a blank line has one field. It shows nothing if the text has quotation
-    marks, or the separator is a space or not ASCII.
+    marks, or the separator is a space or not ASCII. `content`: the text in UTF-8.
     """
     mark = separator.encode()
     if len(mark) != 1 or mark == b" " or b'"' in content:
@@ -100,7 +100,7 @@ def _has_plain_fields(text: str, separator: str) -> bool:
 def _row_widths(text: str, separator: str) -> Iterator[tuple[int, int, int]]:
     """Yield (first line, last line, number of fields) of each row that is not blank; lines from 1.
 
-    A row has several lines if a quoted field holds line feeds.
+    A row has several lines if a quoted field holds line feeds. `separator`: of the fields.
     """
     if _has_plain_fields(text, separator):
         lines = enumerate(text.split("\n"), start=1)

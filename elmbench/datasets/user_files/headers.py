@@ -170,7 +170,7 @@ def _has_header(rows: list[list[str]]) -> bool:
 
 
 def _are_mostly_numbers(words: list[str]) -> bool:
-    """Return True if more than half of some words look like numbers."""
+    """Return True if more than half of some words look like numbers; False for no words."""
     n_numbers = sum(map(looks_numeric, words))
     return 2 * n_numbers > len(words)
 

@@ -44,7 +44,10 @@ _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
 
 
 def looks_numeric(word: str) -> bool:
-    """Return True if a word is a number with any decimal mark and any separator of thousands."""
+    """Return True if a word is a number with any decimal mark and any separator of thousands.
+
+    Such are 1.234,5 and 1'000, but not 12 kg.
+    """
     return any(pattern.fullmatch(normalized(word)) for pattern in NUMBERS.values())
 
 
@@ -96,7 +99,10 @@ def parse_number(word: str | None, decimal: str) -> float | None:
 
 
 def normalized(word: str) -> str:
-    """Return a word without surrounding spaces, and with an ASCII hyphen as the minus sign."""
+    """Return a word without surrounding spaces, and with an ASCII hyphen as the minus sign.
+
+    Nothing else is changed: decimal marks and separators of thousands stay.
+    """
     return word.strip().replace("\u2212", "-")
 
 

@@ -66,7 +66,10 @@ class _Head:
 
     @property
     def candidates(self) -> list[str]:
-        """The columns that may be a feature or the target."""
+        """The names of the columns that may be a feature or the target.
+
+        Those of row names and the spare ones are left out.
+        """
         first = 1 if self.has_row_names else 0
         return self.names[first : len(self.names) - len(self.spare)]
 
@@ -86,7 +89,8 @@ def read_text_table(
     `has_plain_numbers`: True if no point separates thousands.
 
     The target, and the columns that `layout.words` names, keep the spelling of their values. So do
-    other columns that are not plain numbers, which `with_numbers` may convert later.
+    other columns that are not plain numbers, which `with_numbers` may convert later. `content`: of
+    the file at `path`.
     """
     decoded, notes = decode(content)
     separator, text = separator_of(_with_line_feeds(decoded), layout.separator)
@@ -133,7 +137,8 @@ def _superfluous_columns(frame: Any, head: _Head, notes: list[str]) -> list[str]
     """Return the names of the columns to leave out, and append notes on them to `notes`.
 
     They are the column of row names, and the spare ones that are nearly empty in all rows of
-    `frame`. Spare columns without any value are left out without a note.
+    `frame`. Spare columns without any value are left out without a note. `head`: the columns, as
+    the first rows show them.
     """
     superfluous = []
     if head.has_row_names:
@@ -169,7 +174,7 @@ def _check_not_empty(text: str, path: Path) -> None:
 
 
 def _is_public(layout: FileOptions) -> bool:
-    """Return True for the layout of a public file, of which nothing is detected."""
+    """Return True for the options of a public file, of which nothing is detected."""
     return layout in (PUBLIC, PUBLIC_ROWS)
 
 
@@ -180,7 +185,8 @@ def _read_head(
 
     Raises ElmbenchError if rows differ in length. `text`: the table, with line feeds; `content`:
     the same in UTF-8. Of a public file, only the first line is looked at: `rows` holds it if it is
-    data, and nothing is spare.
+    data, and nothing is spare. `separator`: of the fields. `layout`: the user's options, or those
+    of a public file.
     """
     is_public = _is_public(layout)
     sample = list(
@@ -211,7 +217,8 @@ def _columns_of_words(names: list[str], layout: FileOptions) -> Collection[str] 
     """Return the names of the columns in which text that looks like numbers stays text.
 
     They are all `names` if the decimal mark is a comma, else those that the user names as words.
-    None for a public file with decimal points: every text of numbers becomes numbers.
+    None for a public file with decimal points: every text of numbers becomes numbers. `layout`: the
+    user's options, or those of a public file.
     """
     if layout.decimal == ",":
         # pandas accepts a point as decimal mark even if the mark is a comma.
@@ -285,7 +292,7 @@ def _columns_of_thousands(
     """Yield the names of the columns of floats whose decimal points may separate thousands.
 
     All floats must allow it, and the words of the column in the first rows, `sample`. `names`: of
-    all columns, in the order of a row.
+    all columns, in the order of a row. `frame`: the columns as pandas reads them.
     """
     for position, name in enumerate(names):
         # The array: operations on series of pandas would take a millisecond a column.

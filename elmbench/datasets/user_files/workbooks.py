@@ -39,7 +39,8 @@ def read_workbook(
 
     `choose`: takes the names of the columns and returns that of the target. A note says so if there
     are more sheets. Raises ElmbenchError for a sheet without cells, and a workbook that openpyxl
-    cannot read.
+    cannot read. `content`: of the file at `path`. `layout`: the user's options; its separator is
+    ignored, and its decimal mark is that of cells of text.
     """
     frame, sheets = _read_sheet(content, path)
     if frame.empty:
@@ -151,7 +152,8 @@ def _with_text_cells(table: Table, sheet: pd.DataFrame, layout: FileOptions) -> 
     columns have cells of text whose points may separate thousands or, in nominal columns and the
     target, whose commas stand in numbers beside cells of numbers. Cells of numbers get the decimal
     mark of the cells of text there, so that the whole column can be read again as text. Columns
-    that the user declares as words stay.
+    that the user declares as words stay. `layout`: gives the decimal mark of cells of text;
+    detected if empty.
     """
     cells_by_name = _cells_by_name(sheet, n_rows=len(table.target))
     decimal = layout.decimal or _decimal_mark_of_texts(cells_by_name.values())
@@ -194,7 +196,10 @@ def _cells_by_name(sheet: pd.DataFrame, *, n_rows: int) -> dict[str, list[Any]]:
 
 
 def _decimal_mark_of_texts(columns: Iterable[Sequence[Any]]) -> str:
-    """Return "," if only a decimal comma can read some text of the cells as a number, else "."."""
+    """Return "," if only a decimal comma can read some text of the cells as a number, else ".".
+
+    `columns`: the values of the cells of each column; only texts count.
+    """
     texts = {value for values in columns for value in values if isinstance(value, str)}
     with_comma = [text for text in texts if "," in text]
     if any(
