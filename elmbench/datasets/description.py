@@ -77,13 +77,8 @@ def describe(request: UserData) -> DatasetSpec:
     rows = DescribedRows(
         table=table, request=request, task=task, labels=labels, left_out=left_out
     )
-    fault = first_fault(rows)
-    if fault is not None:
-        part = full.origin.partition(source.path)[
-            2
-        ]  # a sheet, or a file of held-out rows
-        problem = f"{title}{part}{fault.problem}"
-        raise ElmbenchError(problem, expected=fault.expected, next_step=fault.next_step)
+    _, _, part = full.origin.partition(source.path)
+    _check_rows(rows, f"{title}{part}")
     shape = _shape_of(table, classes)
     positive: tuple[str, ...] = ()
     if len(labels) == 2:
@@ -93,18 +88,14 @@ def describe(request: UserData) -> DatasetSpec:
         *_row_settings(full, columns, ends, request),
         *_feature_settings(full, table, dates, left_out),
     ]
-    is_grouped = request.groups is not None
-    is_guessed = not request.task and file.target == ""
-    warnings = [
-        *_row_warnings(full, columns, request),
-        *warnings_of(
-            raw,
-            task,
-            grouped=is_grouped,
-            dates={*dates, *raw.text},
-            is_guessed=is_guessed,
-        ),
-    ]
+    about_columns = warnings_of(
+        raw,
+        task,
+        grouped=request.groups is not None,
+        dates={*dates, *raw.text},
+        is_guessed=not request.task and file.target == "",
+    )
+    warnings = [*_row_warnings(full, columns, request), *about_columns]
     described_source = source.model_copy(
         update={
             "target": table.target_name or file.target,
@@ -133,6 +124,16 @@ def describe(request: UserData) -> DatasetSpec:
             *(f"warning: {text}" for text in warnings),
         ),
     )
+
+
+def _check_rows(rows: DescribedRows, title: str) -> None:
+    """Raise ElmbenchError if the rows cannot be used. `title`: of the data in the message, with the
+    sheet or the file of held-out rows.
+    """
+    fault = first_fault(rows)
+    if fault is not None:
+        problem = f"{title}{fault.problem}"
+        raise ElmbenchError(problem, expected=fault.expected, next_step=fault.next_step)
 
 
 def _shape_of(table: Table, classes: dict[str, int | None]) -> Shape:

@@ -356,11 +356,13 @@ def _most_common_params(choices: "pd.Series[str]") -> str:
 
     `choices`: the hyperparameters of each fold as JSON.
     """
-    ((most_common, count),) = Counter(choices).most_common(1)
+    counts = Counter(choices)
+    ((most_common, count),) = counts.most_common(1)
     params = json.loads(most_common)
     parts = [f"{name}={_param_text(value)}" for name, value in params.items()]
-    if count < len(choices):
-        parts.append(f"({count} of {len(choices)})")
+    n_folds = len(choices)
+    if count < n_folds:
+        parts.append(f"({count} of {n_folds})")
     return " ".join(parts)
 
 

@@ -78,28 +78,20 @@ def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
         share = share_of_test_rows(str(dataset), resolved)
         if metric not in group or share is None:
             continue
-        scores = (
-            group.pivot(index=["run", "fold"], columns="model", values=metric)
-            .astype(float)
-            .dropna()
-        )
-        p = p_values(-scores if less_is_better(metric) else scores, share).sort_values(
-            ascending=False
-        )
-        if len(p) > 1:
-            best, *rivals = p.index
-            name = words_for(metric)
-            text = f"{dataset}, {select}: {best} has the best {name}; p of the others: "
-            text += ", ".join(f"{model} {p_text(p[model])}" for model in rivals)
-            unit = (
-                "folds"
-                if scores.index.get_level_values("run").has_duplicates
-                else "runs"
-            )
-            yield Note(
-                "added",
-                f"{text} (corrected resampled t-test on {len(scores)} {unit}, Holm's correction)",
-            )
+        table = group.pivot(index=["run", "fold"], columns="model", values=metric)
+        scores = table.astype(float).dropna()
+        if less_is_better(metric):
+            scores = -scores
+        p = p_values(scores, share).sort_values(ascending=False)
+        if len(p) < 2:
+            continue
+        best, *rivals = p.index
+        p_of_rivals = ", ".join(f"{model} {p_text(p[model])}" for model in rivals)
+        has_folds = scores.index.get_level_values("run").has_duplicates
+        unit = "folds" if has_folds else "runs"
+        test = f"corrected resampled t-test on {len(scores)} {unit}, Holm's correction"
+        text = f"{dataset}, {select}: {best} has the best {words_for(metric)}"
+        yield Note("added", f"{text}; p of the others: {p_of_rivals} ({test})")
 
 
 def optimism_notes(default: pd.DataFrame) -> Iterator[Note]:

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from rich.console import Group, RenderableType
 
@@ -215,12 +216,13 @@ def part_of(results: Results, cells: Iterable[Cell]) -> Results:
     """Return results with only the groups of cells (data set, model, selection, reading) that some
     planned cells belong to.
     """
-    groups = {(cell.dataset, cell.model, cell.select, cell.reading) for cell in cells}
-    lines = results.cells[GROUP].itertuples(index=False, name=None)
-    is_part = pd.Series([line in groups for line in lines], dtype=bool)
-    if is_part.all():
+    planned = {(cell.dataset, cell.model, cell.select, cell.reading) for cell in cells}
+    groups = results.cells[GROUP].itertuples(index=False, name=None)
+    is_planned = np.array([group in planned for group in groups], dtype=bool)
+    if is_planned.all():
         return results
-    return replace(results, cells=results.cells[is_part].reset_index(drop=True))
+    part = results.cells[is_planned].reset_index(drop=True)
+    return replace(results, cells=part)
 
 
 def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:

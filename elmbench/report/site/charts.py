@@ -85,28 +85,38 @@ def comparison_charts(
     sets; without lines, their pictures are left out.
     """
     ranked = rank_models(results.summary, spec.name, results.resolved).models
-    rows, losses = (
-        part[part["dataset"] == spec.name] if len(part) else part
-        for part in (predictions, importance)
-    )
+    rows = _lines_of(predictions, spec.name)
+    losses = _lines_of(importance, spec.name)
     if ranked:
         yield _scores(results.cells, ranked, spec, results.resolved)
     if ranked and len(rows):
-        best, *_ = by_model = {model: rows[rows["model"] == model] for model in ranked}
-        if spec.task == "regression":
-            yield _errors(best, by_model[best])
-        else:
-            counts = spec.shape.classes
-            classes = (
-                list(counts)
-                if isinstance(counts, dict)
-                else sorted(by_model[best]["true"].unique())
-            )
-            yield _confusion(best, by_model[best], classes)
-            if spec.positive:
-                yield from _curves(by_model, spec.positive[0])
+        by_model = {model: rows[rows["model"] == model] for model in ranked}
+        yield from _prediction_charts(by_model, spec)
     if len(losses):
         yield _importance(losses)
+
+
+def _lines_of(lines: pd.DataFrame, dataset: str) -> pd.DataFrame:
+    """Return the lines of one data set; a frame without lines as it is, since it has no columns."""
+    return lines[lines["dataset"] == dataset] if len(lines) else lines
+
+
+def _prediction_charts(
+    by_model: dict[str, pd.DataFrame], spec: DatasetSpec
+) -> Iterator[Picture]:
+    """Yield the pictures of the predictions of one data set. `by_model`: the lines of
+    `predictions.csv` of each model, the best first.
+    """
+    best = next(iter(by_model))
+    rows = by_model[best]
+    if spec.task == "regression":
+        yield _errors(best, rows)
+        return
+    counts = spec.shape.classes
+    labels = counts if isinstance(counts, dict) else sorted(rows["true"].unique())
+    yield _confusion(best, rows, list(labels))
+    if spec.positive:
+        yield from _curves(by_model, spec.positive[0])
 
 
 def _scores(

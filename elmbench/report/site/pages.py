@@ -15,7 +15,7 @@ from elmbench.errors import amount
 from elmbench.judging.rank_statistics import compare_models
 from elmbench.judging.readings import reading_table
 from elmbench.judging.value_agreement import facts_sentence, verdict_counts
-from elmbench.report.build_table import grids_of
+from elmbench.report.build_table import TableGrid, grids_of
 from elmbench.report.legend import legend_of
 from elmbench.report.notes import optimism_notes
 from elmbench.report.papers import PaperResults, TableResults
@@ -340,32 +340,37 @@ def sections_of(results: Results, *, include_extra: bool) -> Iterator[dict[str, 
             if len(grid.columns) <= _MOST_COLUMNS
         ]
         # A table of times begins with them.
-        of_times = [
-            grid
-            for grid in grids
-            if results.table.columns[2].name == "fit" and "fit_seconds" in grid.measures
-        ]
-        first_grid = (of_times or grids)[:1]
-        shown = [grid for grid in grids if grid.has_published] or first_grid
+        is_of_times = results.table.columns[2].name == "fit"
+        shown = _shown_grids(grids, is_of_times=is_of_times)
+        if not shown:
+            continue
         is_first = section is results.table.sections[0]
-        extra = (
-            [grid for grid in grids if grid not in shown]
-            if include_extra and is_first and not readings
-            else []
-        )
-        short = f"profile {results.resolved.profile}, {section.select}" + (
-            f", {readings}" if readings else ""
-        )
+        extra = []
+        if include_extra and is_first and not readings:
+            extra = [grid for grid in grids if grid not in shown]
+        short = f"profile {results.resolved.profile}, {section.select}"
+        if readings:
+            short += f", {readings}"
         measures = [entry.measure for grid in extra for entry in grid.entries]
-        if shown:
-            yield {
-                "heading": section.heading,
-                "intervals": interval_texts(results, section),
-                "short": short,
-                "grids": shown,
-                "extra": extra,
-                "beside": measure_names(measures),
-            }
+        yield {
+            "heading": section.heading,
+            "intervals": interval_texts(results, section),
+            "short": short,
+            "grids": shown,
+            "extra": extra,
+            "beside": measure_names(measures),
+        }
+
+
+def _shown_grids(grids: Sequence[TableGrid], *, is_of_times: bool) -> list[TableGrid]:
+    """Return the grids with published values; the first grid, or that of the times in a table of
+    times, if none has any.
+    """
+    with_published = [grid for grid in grids if grid.has_published]
+    if with_published:
+        return with_published
+    times = [grid for grid in grids if is_of_times and "fit_seconds" in grid.measures]
+    return list(times or grids)[:1]
 
 
 def measures_of(results: Results) -> list[list[str]]:

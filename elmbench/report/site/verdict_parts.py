@@ -126,10 +126,11 @@ def interval_texts(
     reading = ";".join(map(str, section.readings))
     texts = {}
     for line in results.judged.lines:
-        is_of_section = (line.reading, line.select) == (reading, section.select)
-        if is_of_section and line.low is not None and line.high is not None:
-            value = (line.dataset, line.model, line.measure.column)
-            texts[value] = f"{line.low:.4g} to {line.high:.4g}"
+        is_of_section = line.reading == reading and line.select == section.select
+        if not is_of_section or line.low is None or line.high is None:
+            continue
+        value = (line.dataset, line.model, line.measure.column)
+        texts[value] = f"{line.low:.4g} to {line.high:.4g}"
     return texts
 
 

@@ -124,19 +124,27 @@ def _lines_block(table: ResultTable, section: Section) -> str:
     columns = table.columns_of(section, narrow=True)
     rows = table.texts(section, columns)
     caption = _caption(table.title, section.heading)
-    numbers = list(range(len(columns)))
-    parts = [numbers]
-    if len(columns) > _MOST_COLUMNS:
-        labels = numbers[:_LABELS]
-        values = _groups(numbers[_LABELS:], _MOST_COLUMNS - _LABELS)
-        parts = [[*labels, *group] for group in values]
     blocks: list[str] = []
-    for part in parts:
-        alignment = "".join("r" if columns[i].numeric else "l" for i in part)
-        header = [tex(columns[i].heading) for i in part]
-        lines = [[_row([tex(row[i]) for i in part])] for row in rows]
+    for positions in _parts_of_columns(len(columns)):
+        marks = ["r" if columns[i].numeric else "l" for i in positions]
+        header = [tex(columns[i].heading) for i in positions]
+        cells = [[tex(row[i]) for i in positions] for row in rows]
+        # A page may break after each row.
+        lines = [[_row(cells_of_row)] for cells_of_row in cells]
+        alignment = "".join(marks)
         blocks += _tables(caption, alignment, header, lines, is_continued=bool(blocks))
     return "\n".join(blocks)
+
+
+def _parts_of_columns(n_columns: int) -> Iterator[list[int]]:
+    """Yield the positions of the columns of each table that a list of values is divided into."""
+    positions = list(range(n_columns))
+    if n_columns <= _MOST_COLUMNS:
+        yield positions
+        return
+    labels = positions[:_LABELS]
+    for group in _groups(positions[_LABELS:], _MOST_COLUMNS - _LABELS):
+        yield [*labels, *group]
 
 
 def _grid_block(table: ResultTable, section: Section, grid: "TableGrid") -> str:
