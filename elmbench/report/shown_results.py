@@ -9,7 +9,7 @@ import pandas as pd
 from elmbench.errors import ElmbenchError
 from elmbench.judging.measured_cells import GROUP
 from elmbench.report.table_results import Committed, Results, results_of_table
-from elmbench.results.cells import TIMES, in_order
+from elmbench.results.cells import TIMES, sort_cells
 from elmbench.results.folders import ResultsDirs, has_results
 from elmbench.specs.profiles import Resolved
 
@@ -55,7 +55,7 @@ def _complete(user: Results, committed: Results) -> Results:
     both = pd.concat([remaining, _without_times(added, remaining)], ignore_index=True)
     return replace(
         user,
-        cells=in_order(both, user.resolved),
+        cells=sort_cells(both, user.resolved),
         committed=Committed(committed, frozenset(groups[is_added])),
         left_out=user.left_out or committed.left_out,
     )

@@ -280,8 +280,12 @@ def order_of(resolved: Resolved) -> Callable[[Any], tuple[Any, ...]]:
     return key
 
 
-def in_order(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-    """Return cells in the order of a table (see `order_of`), with a new index."""
+def sort_cells(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
+    """Return cells, with the columns of `cells.csv`, in the order of a table, with a new index.
+
+    Default readings come first, then the table's own selection, then the table's order of data sets
+    and models.
+    """
     position = order_of(resolved)
     lines = cells[CELL_NAMES].to_dict("records")
     numbers = sorted(range(len(lines)), key=lambda number: position(lines[number]))
@@ -332,7 +336,10 @@ def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
 
 
 def remarks_of(cells: pd.DataFrame) -> dict[str, str]:
-    """Return the remarks on each data set that has any, separated by "; "."""
+    """Return the remarks on the data of cells: {data set: its distinct remarks, joined by "; "}.
+
+    Data sets without a remark are left out.
+    """
     if REMARKS not in cells.columns:
         return {}
     lines = cells.loc[cells[REMARKS].notna(), ["dataset", REMARKS]].drop_duplicates()

@@ -13,7 +13,7 @@ import pandas as pd
 from elmbench.errors import ElmbenchWarning, amount
 from elmbench.execution.store import Store
 from elmbench.files import encode_text, write_atomically
-from elmbench.results.cells import cells_frame, csv, in_order, provenance, write_frame
+from elmbench.results.cells import cells_frame, csv, provenance, sort_cells, write_frame
 from elmbench.results.folders import CELLS, ENVIRONMENT, IMPORTANCE, results_folder
 from elmbench.results.kept_cells import find_kept_cells, outdated_models
 from elmbench.specs.profiles import COMPARE, Resolved
@@ -50,11 +50,12 @@ def write_cells(
     planned: list[Cell] | None = None,
     commands: list[str] | None = None,
 ) -> WrittenCells:
-    """Write `cells.csv`, `environment.json` and, of a comparison, `predictions.csv` from the store.
+    """Write `cells.csv` and `environment.json` of a table from the store; return what was written.
 
-    Earlier cells of `cells.csv` that the store lacks are kept if they still belong to the table
-    (see `find_kept_cells`). `planned`, `commands`: the cells of the table, and the commands that
-    requested them; by default, all in the store. Raises WriteError if the folder cannot be written.
+    A comparison has `predictions.csv` too. Earlier cells of `cells.csv` that the store lacks are
+    kept if they still belong to the table (see `find_kept_cells`), with a warning about those that
+    do not. `planned`, `commands`: the cells of the table, and the commands that requested them; by
+    default, all in the store. Raises WriteError if the folder cannot be written.
     """
     experiment = resolved.file.id
     folder = results_folder(results_dir, resolved.profile, experiment)
@@ -77,7 +78,7 @@ def write_cells(
     if resolved.profile != COMPARE:
         kept = find_kept_cells(folder, cells, resolved, store, record)
         if kept.records:
-            cells = in_order(kept.add_to(cells), resolved)
+            cells = sort_cells(kept.add_to(cells), resolved)
             record["kept"] = list(kept.records)
             outdated = outdated_models(cells, record, resolved)
             if outdated:
@@ -99,13 +100,16 @@ def write_cells(
 
 
 def has_cells(folder: Path, cells: pd.DataFrame) -> bool:
-    """Return True if the folder of a table has exactly these cells."""
+    """Return True if the `cells.csv` in the folder of a table has exactly these cells."""
     path = folder / CELLS
     return path.is_file() and path.read_bytes() == encode_text(csv(cells))
 
 
 def _dropped_text(folder: Path, count: int) -> str:
-    """Return the warning about earlier cells that were not kept."""
+    """Return the warning about earlier cells of a `cells.csv` that were not kept.
+
+    `folder`: that of the table. `count`: the number of cells, at least 1.
+    """
     cells = amount(count, "earlier cell")
     return (
         f"{folder}/{CELLS}: {cells} left out: the specification, the data or the version of the "
@@ -114,7 +118,11 @@ def _dropped_text(folder: Path, count: int) -> str:
 
 
 def _write_frame_of_cells(cells: pd.DataFrame, folder: Path) -> None:
-    """Write `cells.csv`; remove the importance of columns if it belongs to earlier cells."""
+    """Write `cells.csv` in the folder of a table.
+
+    If the cells differ from the earlier ones, the file of the importance of columns is removed,
+    because it belongs to these.
+    """
     is_same = has_cells(folder, cells)
     write_frame(cells, folder / CELLS)
     if not is_same:
@@ -122,7 +130,10 @@ def _write_frame_of_cells(cells: pd.DataFrame, folder: Path) -> None:
 
 
 def _stored_outputs(planned: Iterable[Cell], store: Store) -> Iterator[Outputs]:
-    """Yield each cell under the default readings that ended ok, with its result from the store."""
+    """Yield the stored result of each cell under the default readings that ended ok.
+
+    `planned`: the cells of the table. Cells without a result in the store are skipped.
+    """
     for cell in planned:
         if cell.key and not cell.reading:
             result = store.result(cell.key)

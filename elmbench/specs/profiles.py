@@ -89,7 +89,7 @@ class Resolved:
         return self.datasets.get(name) or self.file.find_dataset(name)
 
     def has_dataset(self, name: str) -> bool:
-        """Return True if this installation has a data set of this name."""
+        """Return True if this installation has a data set of this name or alias."""
         try:
             return bool(self.dataset(name))
         except ElmbenchError:

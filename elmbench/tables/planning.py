@@ -19,8 +19,9 @@ def make_plan(
 ) -> Plan:
     """Return the plan of one experiment: its requested cells and their tasks.
 
-    `identities`: those of the data sets, which the tables of a run share; by default, of the files
-    in `ELMBENCH_DATA_DIR`. Raises ElmbenchError if the requested models have no cells.
+    `identities`: the look-up of the checksums of data sets, which the tables of a run share; by
+    default, that of the files in `ELMBENCH_DATA_DIR`. Raises ElmbenchError if a requested data set,
+    model or grid does not fit the table, or the requested models have no cells.
     """
     if identities is None:
         identities = Identities()
@@ -47,8 +48,9 @@ def make_plan(
 
 
 def _datasets(resolved: Resolved, request: RunRequest) -> list[DatasetSpec]:
-    """Return the requested data sets, which may be any for the task of the table; by default those
-    of the profile.
+    """Return the requested data sets of a table; by default those of the profile.
+
+    They may be any for a task of the table. Raises ElmbenchError for others.
     """
     if not request.datasets:
         return [resolved.datasets[name] for name in resolved.spec.datasets]
@@ -69,8 +71,11 @@ def _datasets(resolved: Resolved, request: RunRequest) -> list[DatasetSpec]:
 
 
 def _columns(resolved: Resolved, request: RunRequest) -> dict[str, ModelColumn]:
-    """Return the columns to fill by name: the requested ones of the table, by default all, and
-    requested models and baselines that it does not have, with the requested or default grids.
+    """Return the columns to fill, by name: those of the table, then added ones.
+
+    Of the table, these are the requested ones, by default all. Requested models and baselines that
+    the table does not have are added, with the requested or default grids, if they are for a task
+    of the table. Raises ElmbenchError for an unknown model, or a grid of a model that is not added.
     """
     columns = resolved.spec.models
     extra_names: list[str] = []
@@ -97,7 +102,10 @@ def _columns(resolved: Resolved, request: RunRequest) -> dict[str, ModelColumn]:
 
 
 def _matching(name: str, columns: Mapping[str, ModelColumn]) -> dict[str, ModelColumn]:
-    """Return the columns that have a name, in any case, or a model of this name."""
+    """Return the columns that `name` requests, by their names.
+
+    It is the name of a column, in any case, or the name of a model, which several columns may have.
+    """
     return {
         column_name: column
         for column_name, column in columns.items()
@@ -123,8 +131,10 @@ def _unused_grid(name: str, is_in_table: bool, added: list[str]) -> ElmbenchErro
 
 
 def extra_column(name: str, grid: Mapping[str, Any] | None = None) -> ModelColumn:
-    """Return a column for a model that the table does not have, by default with the grid of the
-    registry.
+    """Return a column for a model that the table does not have.
+
+    `name`: that of the model. `grid`: {hyperparameter: notation as in files}; by default that of
+    the registry.
     """
     if grid is None:
         grid = {
