@@ -1,49 +1,23 @@
-"""The files of a table below the results folder: what is written, and written again."""
+"""The files of a table that follow from its cells: what is written, and written again."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
 from elmbench.errors import ElmbenchError, first_line
-from elmbench.execution.store import Store
 from elmbench.files import write_atomically
 from elmbench.report.table_results import Results, results_of_table
 from elmbench.report.writers.markdown import markdown
 from elmbench.results.cells import write_frame
 from elmbench.results.folders import FIGURE_FORMATS, FigureFormat
-from elmbench.results.write_cells import write_cells
 from elmbench.specs.profiles import Resolved
 from elmbench.tables import kind_of_table
 from elmbench.tables.base import Outputs, TableKind
 from elmbench.tables.drawing import Figure, figure_bytes
-from elmbench.tasks.plan import Cell
 
 #: The data of the figure of a table.
 _FIGURE_DATA = "figure.csv"
-
-
-def write_results(
-    resolved: Resolved,
-    store: Store,
-    results_dir: Path,
-    *,
-    planned: list[Cell] | None = None,
-    commands: list[str] | None = None,
-    figure_format: FigureFormat = "png",
-) -> Results:
-    """Write the files of a table from the store (see `write_cells`) and those that follow from its
-    cells: `summary.csv`, `table.md` and the figures.
-
-    Also `optimism.csv`, if both selections were run, and `claims.csv`, if the paper has claims
-    about the table. `figure_format`: see `_write_figure`.
-    """
-    written = write_cells(
-        resolved, store, results_dir, planned=planned, commands=commands
-    )
-    results = Results(written.folder, written.cells, resolved)
-    _write_table(results, results.commands, written.outputs, figure_format)
-    return results
 
 
 def rewrite_results(
@@ -56,20 +30,19 @@ def rewrite_results(
     of the outputs of models.
     """
     results = results_of_table(resolved, results_dir)
-    _write_table(results, results.commands, figure_format=figure_format)
+    write_table(results, figure_format=figure_format)
     return results
 
 
-def _write_table(
+def write_table(
     results: Results,
-    commands: Sequence[str],
     outputs: Iterable[Outputs] | None = None,
     figure_format: FigureFormat = "png",
 ) -> None:
     """Write the files that follow from the cells: `summary.csv`, `table.md`, the figure and, if
     they have lines, `optimism.csv` and `claims.csv`.
 
-    `commands`: those that `table.md` names. `outputs`, `figure_format`: see `_write_figure`.
+    `outputs`, `figure_format`: see `_write_figure`.
     """
     folder = results.folder
     write_frame(results.summary, folder / "summary.csv")
@@ -79,7 +52,7 @@ def _write_table(
         write_frame(results.claims, folder / "claims.csv")
     _write_figure(results, outputs, figure_format)
     write_atomically(
-        folder / "table.md", markdown(results.table, commands, results.picture)
+        folder / "table.md", markdown(results.table, results.commands, results.picture)
     )
 
 

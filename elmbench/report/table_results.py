@@ -1,6 +1,5 @@
 """The results of a table: its cells, and what follows from them."""
 
-import warnings
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,32 +10,18 @@ import numpy as np
 import pandas as pd
 from rich.console import Group, RenderableType
 
-from elmbench.errors import ElmbenchError, ElmbenchWarning
-from elmbench.execution.store import Store
 from elmbench.files import read_json
 from elmbench.judging.claim_outcomes import claims_frame
 from elmbench.judging.judged_results import JudgedResults
 from elmbench.judging.measured_cells import GROUP
-from elmbench.registry.scorers import find_metric
 from elmbench.report.build_table import build_table
 from elmbench.report.writers.html import html
 from elmbench.report.writers.text import MARKS, WIDTH, Text, as_text, table_text
-from elmbench.results.cells import (
-    CELL_NAMES,
-    KEY,
-    TIMES,
-    cells_frame,
-    read_cells,
-)
-from elmbench.results.folders import (
-    CELLS,
-    ENVIRONMENT,
-    PICTURE,
-    results_folder,
-)
+from elmbench.results.earlier_cells import read_earlier_cells
+from elmbench.results.folders import ENVIRONMENT, PICTURE
 from elmbench.results.kept_cells import all_commands
 from elmbench.specs.profiles import Resolved, command_for
-from elmbench.tables import add_metrics, kind_of_table
+from elmbench.tables import kind_of_table
 from elmbench.tables.result_table import COMMITTED_SIGN, Note, ResultTable, Section
 from elmbench.tasks.plan import Cell
 
@@ -242,73 +227,11 @@ def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
 def results_of_table(
     resolved: Resolved, results_dir: Path, metrics: Sequence[str] = ()
 ) -> Results:
-    """Return the results of an earlier run, from its `cells.csv`.
+    """Return the results of an earlier run, from its `cells.csv` (see `read_earlier_cells`).
 
-    `metrics`: more metrics to show; those that `cells.csv` lacks are computed from the predictions
-    in the store. Cells of unknown data sets are left out, with a warning. Raises ElmbenchError if
-    there is no `cells.csv`, or neither it nor the store has the predictions for a metric.
+    `metrics`: more metrics to show.
     """
-    folder = results_folder(results_dir, resolved.profile, resolved.file.id)
-    cells = read_cells(folder / CELLS)
-    left_out = ""
-    if unknown := [
-        name for name in cells["dataset"].unique() if not resolved.has_dataset(name)
-    ]:
-        cells = cells[~cells["dataset"].isin(unknown)].reset_index(drop=True)
-        left_out = (
-            f"cells.csv: cells of {', '.join(unknown)} are not comparable and left out: this "
-            "installation lacks "
-        )
-        left_out += "the data set (elmbench list datasets)"
-        warnings.warn(f"{folder}/{left_out}", ElmbenchWarning, stacklevel=2)
-    if metrics:
-        resolved = add_metrics(resolved, metrics)
-        missing = [name for name in metrics if name not in cells]
-        cells = cells.join(_stored_metrics(cells, missing, resolved, results_dir))
-    # The specification may have more measures than at the time of the run.
-    names = [*(measure.column for measure in kind_of_table(resolved).values()), *TIMES]
-    if lacking := [name for name in names if name not in cells]:
-        cells = cells.reindex(columns=[*cells, *lacking])
-    return Results(folder, cells, resolved, left_out=left_out)
-
-
-def _stored_metrics(
-    cells: pd.DataFrame, names: Sequence[str], resolved: Resolved, results_dir: Path
-) -> pd.DataFrame:
-    """Return a column for each metric, computed from the stored predictions of cells.
-
-    It has the lines of `cells`; NaN for cells without predictions. Raises ElmbenchError if the
-    store lacks the predictions of a cell that ended ok.
-    """
-    store = Store(results_dir)
-    profile = resolved.profile
-    experiment = resolved.file.id
-    if not names:
-        planned = []
-    elif KEY in cells:
-        # The last command that requested cells may not be the one that wrote these.
-        lines = (
-            cells.loc[cells[KEY] != "", [*CELL_NAMES, KEY]]
-            .assign(family="")
-            .astype(object)
-        )
-        planned = [Cell(*line) for line in lines.itertuples(index=False)]
-    else:
-        planned = store.cells(profile, experiment)
-    stored = cells_frame(planned, store, [*names], resolved)
-    metrics = cells[CELL_NAMES].merge(
-        stored[[*CELL_NAMES, *names]], "left", CELL_NAMES, indicator="origin"
+    earlier = read_earlier_cells(resolved, results_dir, metrics)
+    return Results(
+        earlier.folder, earlier.cells, earlier.resolved, left_out=earlier.left_out
     )
-    tasks = cells["dataset"].map(lambda name: resolved.dataset(name).task)
-    is_needed = (cells["status"] == "ok") & tasks.isin(
-        [find_metric(name).task for name in names]
-    )
-    if missing := int((is_needed & (metrics["origin"] == "left_only")).sum()):
-        raise ElmbenchError(
-            f"cells.csv of {experiment} ({profile}) has no column {', '.join(names)}, and "
-            f"{store.root} lacks the "
-            f"predictions of {missing} of {len(cells)} cells",
-            expected="the store of the run that wrote cells.csv",
-            next_step=f"{command_for(profile, experiment)}, then this command again",
-        )
-    return metrics[[*names]].astype(float)

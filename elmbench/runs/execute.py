@@ -26,10 +26,10 @@ from elmbench.execution.engine import Event, OnEvent, Run
 from elmbench.execution.executors import Executor, Settings, executor_of
 from elmbench.files import RESULTS_DIR, open_standard_streams
 from elmbench.registry.plugins import load_address
-from elmbench.report.result_files import write_results
 from elmbench.report.table_results import Results
 from elmbench.runs.prepare import PreparedRun, RunOptions, prepare_run
 from elmbench.runs.user_specs import add_specs, load_plugins
+from elmbench.runs.write_results import write_results
 from elmbench.specs.limits import parse_limits
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.project import Project, current_project

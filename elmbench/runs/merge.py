@@ -15,9 +15,9 @@ from typing import Any
 from elmbench.errors import ElmbenchError
 from elmbench.execution.store import Store
 from elmbench.files import real_path
-from elmbench.report.result_files import write_results
 from elmbench.results.cells import needed_records
 from elmbench.results.folders import FigureFormat
+from elmbench.runs.write_results import write_results
 from elmbench.specs.catalogue import load_catalogue
 from elmbench.specs.profiles import resolve
 from elmbench.tasks.plan import Cell

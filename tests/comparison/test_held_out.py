@@ -21,10 +21,10 @@ from elmbench.errors import ElmbenchError
 from elmbench.evaluation.folds import fold_data
 from elmbench.execution.store import Store
 from elmbench.registry.scorers import find_metric
-from elmbench.report.result_files import write_results
 from elmbench.report.table_results import Results
 from elmbench.runs.execute import execute
 from elmbench.runs.prepare import PreparedRun, RunOptions
+from elmbench.runs.write_results import write_results
 from elmbench.tasks.base import Context
 from elmbench.tasks.fit import Fit
 from elmbench.tasks.nested_search import Search

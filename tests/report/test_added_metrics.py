@@ -18,9 +18,9 @@ from elmbench.execution.store import Store
 from elmbench.judging.baseline import compare_with_baseline, update_baseline
 from elmbench.metrics import REGISTRY, Metric
 from elmbench.models import KELMClassifier
-from elmbench.report.result_files import write_results
 from elmbench.report.table_results import results_of_table
 from elmbench.results.cells import read_cells, write_frame
+from elmbench.runs.write_results import write_results
 from elmbench.tasks.scoring import GridProblem, grid_scores
 
 TRUE = [1, 1, 1, 0, 0, 0, 0, 0]

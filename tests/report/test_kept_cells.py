@@ -12,10 +12,10 @@ from sentences import sentence
 
 from elmbench.errors import ElmbenchWarning
 from elmbench.execution.store import Store
-from elmbench.report.result_files import write_results
 from elmbench.report.table_results import results_of_table
 from elmbench.results.cells import CELL_NAMES, read_cells
 from elmbench.results.kept_cells import find_kept_cells
+from elmbench.runs.write_results import write_results
 from elmbench.specs.profiles import Resolved
 
 FIRST = "elmbench run toy/one --runs 2"

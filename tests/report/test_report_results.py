@@ -20,8 +20,8 @@ from sentences import pattern
 from elmbench.errors import ElmbenchError, ElmbenchWarning
 from elmbench.execution.store import Store
 from elmbench.files import WriteError
-from elmbench.report.result_files import write_results
 from elmbench.report.table_results import results_of_table
+from elmbench.runs.write_results import write_results
 from elmbench.specs.profiles import Resolved
 from elmbench.tables import base
 from elmbench.tables.precision_recall import PrecisionRecallTable

@@ -10,8 +10,8 @@ from made_cells import predictions_of_mcc
 
 from elmbench.errors import ElmbenchError
 from elmbench.execution.store import Store
-from elmbench.report.result_files import write_results
 from elmbench.runs.merge import merge_results
+from elmbench.runs.write_results import write_results
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 from elmbench.tables.planning import make_plan

@@ -30,12 +30,12 @@ from elmbench.errors import ElmbenchError
 from elmbench.execution.store import Store
 from elmbench.judging.measured_cells import MeasuredCells
 from elmbench.registry import plugins
-from elmbench.report.result_files import write_results
 from elmbench.report.table_results import results_of_table
 from elmbench.report.writers.html import html
 from elmbench.report.writers.latex import latex
 from elmbench.report.writers.markdown import markdown
 from elmbench.results.cells import csv
+from elmbench.runs.write_results import write_results
 from elmbench.specs import published
 from elmbench.specs.catalogue import find_experiment
 from elmbench.specs.measures import Measure
