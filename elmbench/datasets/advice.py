@@ -84,7 +84,8 @@ def _about_guessed_coordinate(table: Table) -> Iterator[str]:
 def _about_guessed_target(table: Table) -> Iterator[str]:
     """Yield a warning if the target of a regression was guessed to be the last column.
 
-    There is none if the column has no name, or a usual one of targets, such as `label`.
+    `table`: of a regression whose target the user has not named. There is no warning if the column
+    has no name, or a usual one of targets, such as `label`.
     """
     name = table.target_name
     if name and name not in TARGETS:
@@ -97,7 +98,7 @@ def _about_target_of_numbers(table: Table) -> Iterator[str]:
     """Yield a warning if a target of whole numbers looks like codes or identifiers.
 
     It does if it numbers the rows, is named like a code, or fills most of a decade such as 100 to
-    999.
+    999. `table`: of a regression. At most one warning.
     """
     numbers = to_numbers(table.target)
     if numbers is None or not _is_whole(numbers):
@@ -143,7 +144,7 @@ def _fills_a_decade(numbers: NDArray[np.float64]) -> bool:
 def _about_many_classes(table: Table) -> Iterator[str]:
     """Yield a warning if a target has more than 20 classes of fewer than 10 rows on average.
 
-    `table`: its target holds labels; missing ones do not count as a class.
+    `table`: of a classification; missing labels are no class.
     """
     words = table.labels
     n_classes = len(set(words) - {None})

@@ -205,9 +205,9 @@ def _columns_of_huge_values(X: Any) -> NDArray[np.intp]:
 
 
 def _missing_features(rows: DescribedRows) -> Fault | None:
-    """Return the fault of missing values that are not imputed; None if there are none or they are.
+    """Return the fault of missing values that must not be imputed; None without such values.
 
-    The user or the size of sparse rows may forbid it.
+    The user may forbid it, and it is not done in sparse rows that are too many to become dense.
     """
     can_impute = not stays_sparse(rows.table)
     if can_impute and rows.request.impute:

@@ -83,10 +83,10 @@ def find_task(number: int) -> TaskFile:
 
 
 def check_task(number: int, dataset: DatasetSpec) -> None:
-    """Raise ElmbenchError unless the splits of a task are for a data set.
+    """Raise ElmbenchError unless the splits of a task are for a data set, and were fetched.
 
-    The data set must have as many rows and, if it comes from OpenML, the same id. Also if the
-    splits were not fetched. `number`: of the task. `dataset`: the data set.
+    The data set must have as many rows and, if it comes from OpenML, the same id. `number`: of the
+    task. `dataset`: the data set.
     """
     file = find_task(number)
     next_step = (

@@ -342,9 +342,9 @@ class DatasetColumns:
         return [*ancestors, column]
 
     def search_columns(self, column: str) -> list[str]:
-        """Return those of a column and its ancestors that search hyperparameters of their own.
+        """Return the names of those of a column and its ancestors that search hyperparameters.
 
-        An ancestor comes before the columns that inherit from it.
+        An ancestor, which the column inherits hyperparameters from, comes before its heirs.
         """
         return [
             name for name in self.with_ancestors(column) if self.models[name].searched

@@ -88,7 +88,7 @@ class Fitted:
     extra_values: Result
 
 
-def _join(parts: Sequence[Fitted]) -> Fitted:
+def _join_fits(parts: Sequence[Fitted]) -> Fitted:
     """Return fits to several folds as one: all predictions, mean times and sizes.
 
     The condition number is the largest one. `params` and `n_train` are those of the first fit.
@@ -157,9 +157,10 @@ class Fit(FoldTask):
 
     @property
     def number_of_fits(self) -> int:
-        """The number of fits of the model, with those of leave-one-out and calibration.
+        """The number of fits of the model: those for folds, each with those for calibration.
 
-        A fit to learnt rows, which the .632 bootstrap counts, is one more.
+        There is one fold, but as many as rows for leave-one-out, and a second fit to all rows for
+        the .632 bootstrap.
         """
         n_folds = self.data.n_rows if self.outer_fold.is_of_all_rows else 1
         if self._counts_learnt_rows:
@@ -205,7 +206,7 @@ class Fit(FoldTask):
         if self.outer_fold.is_of_all_rows:
             folds = folds_of_rows(self.outer_fold, context.data_dir)
             fits = [replace(self, outer_fold=fold) for fold in folds]
-            fitted = _join([fit._fit(choice, context) for fit in fits])
+            fitted = _join_fits([fit._fit(choice, context) for fit in fits])
             rows = np.arange(len(folds))
         else:
             fitted = self._fit(choice, context)

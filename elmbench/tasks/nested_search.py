@@ -167,8 +167,8 @@ class Search(TrainingTask):
 def _rows_of_column(
     column: NDArray[Any] | None, rows: Indices | slice
 ) -> NDArray[Any] | None:
-    """Return the values of some rows of a column; None without a column (None).
+    """Return the values of some rows of a column; None if there is no column.
 
-    `rows`: positions or a slice.
+    `column`: of shape (n,), or None. `rows`: positions or a slice.
     """
     return None if column is None else column[rows]

@@ -51,7 +51,8 @@ class GridProblem(CandidateProblem):
         """Yield the projections of every candidate for the test rows of every fold.
 
         They are the real values that decide the labels, of shape (n_test,) for two classes. Models
-        without projections yield decision values.
+        without projections yield decision values. Each item has the numbers of `candidate` and
+        `fold`, and `outputs`.
         """
         has_projections = hasattr(self.factory, "project")
         if has_projections or hasattr(self.factory, "project_grid"):
@@ -63,7 +64,8 @@ class GridProblem(CandidateProblem):
 
         They are labels, values, decision values or probabilities. For probabilities, every
         candidate is fitted separately; a model without them yields decision values. Raises
-        MemoryError before any fit if one would need more than the limit.
+        MemoryError before any fit if one would need more than the limit. Each item has the numbers
+        of `candidate` and `fold`, and `outputs`.
         """
         if self.calibrates(metric):
             return self.decision_values()
@@ -76,7 +78,8 @@ class GridProblem(CandidateProblem):
         """Yield, for every candidate and fold in any order, the decision values of the test rows.
 
         Probabilities in place of them if the model has no decision values. Raises MemoryError
-        before any fit if one would need more than the limit.
+        before any fit if one would need more than the limit. Each item has the numbers of
+        `candidate` and `fold`, and `outputs`.
         """
         # The area under the curve takes decision values.
         return self.outputs(find_metric("roc_auc"))
@@ -129,7 +132,8 @@ class GridProblem(CandidateProblem):
         those that it has not yielded. `path`: the name of the path, such as "decision_grid"; empty
         for none. `outputs`: takes a fitted model and rows, and returns the outputs. The uses of
         solvers are added to the context, in place. Raises MemoryError before any fit if one would
-        need more than the limit.
+        need more than the limit. Each item has the numbers of `candidate` and `fold`, and
+        `outputs`.
         """
         self._check_memory()
         done: set[tuple[int, int]] = set()

@@ -101,13 +101,13 @@ def _numbers_of_words(
         number = parse_number(word, mark)
         if number is not None:
             numbers[word] = number
-    odd = [row for row, word in enumerate(values) if word not in numbers]
-    if not odd:
+    word_rows = [row for row, word in enumerate(values) if word not in numbers]
+    if not word_rows:
         return numbers
     is_target = name not in table.nominal
     if is_target and len(words) <= _MOST_LABELS:
         return None
-    raise _not_all_numbers(table, name, odd, decimal)
+    raise _not_all_numbers(table, name, word_rows, decimal)
 
 
 def _columns_of_numbers(table: Table) -> dict[str, NDArray[Any]]:
