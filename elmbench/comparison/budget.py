@@ -94,7 +94,7 @@ def run_within_budget(
         train_rows={
             model: n_rows
             for model, n_rows in race.learnt.items()
-            if n_rows < race.steps[-1]
+            if n_rows < race.rows_of_steps[-1]
         },
     )
     return plan_comparison(finished, specs, replace(options, retry=False), results_dir)
@@ -146,13 +146,13 @@ class _Race:
         others on all rows.
         """
         contenders: Sequence[str] = self.models
-        for n_rows in self.steps:
+        for n_rows in self.rows_of_steps:
             ranked = self._compare(contenders, n_rows)
             contenders = _promising(ranked)
-        if len(self.steps) > 1:
+        if len(self.rows_of_steps) > 1:
             # What has failed at the last step is not repeated.
             self.options = replace(self.options, retry=False)
-            self._compare(self.models, self.steps[-1])
+            self._compare(self.models, self.rows_of_steps[-1])
 
     @cached_property
     def models(self) -> list[str]:
@@ -166,8 +166,8 @@ class _Race:
         return len(self._whole.todo) == len(self._whole.tasks)
 
     @cached_property
-    def steps(self) -> list[int]:
-        """The training rows of a fold at each step in ascending order; all of them at the last."""
+    def rows_of_steps(self) -> list[int]:
+        """The number of training rows of a fold at each step, ascending; all of them at the last."""
         all_rows = max((fit.outer_fold.n_train for fit in self._fits), default=0)
         descending = [all_rows]
         fewer = all_rows // _FACTOR
@@ -196,7 +196,9 @@ class _Race:
         """
         planned = {*models, DUMMY}
         others = [model for model in self.models if model not in planned]
-        train_rows = dict.fromkeys(planned, n_rows) if n_rows < self.steps[-1] else {}
+        train_rows = (
+            dict.fromkeys(planned, n_rows) if n_rows < self.rows_of_steps[-1] else {}
+        )
         return self._plan(
             replace(
                 self.comparison,
@@ -213,7 +215,7 @@ class _Race:
         can_end = self._choose_affordable(models, run, n_rows)
         chosen = {DUMMY, *can_end}
         # At first, each model that ends has a result; later, models share the rows of a fold.
-        is_first_step = n_rows == self.steps[0]
+        is_first_step = n_rows == self.rows_of_steps[0]
         cells = _order_by_model(run) if is_first_step else _order_by_fold(run)
         chosen_cells = [cell for cell in cells if cell.model in chosen]
         run.todo = _keys_to_do(run, chosen_cells)

@@ -127,8 +127,9 @@ def describe(request: UserData) -> DatasetSpec:
 
 
 def _check_rows(rows: DescribedRows, title: str) -> None:
-    """Raise ElmbenchError if the rows cannot be used. `title`: of the data in the message, with the
-    sheet or the file of held-out rows.
+    """Raise ElmbenchError if a user's rows cannot be used, for the first reason.
+
+    `title`: of the data in the message, with the sheet or the file of held-out rows.
     """
     fault = first_fault(rows)
     if fault is not None:
