@@ -167,7 +167,7 @@ class _Race:
 
     @cached_property
     def rows_of_steps(self) -> list[int]:
-        """The number of training rows of a fold at each step, ascending; all of them at the last."""
+        """The number of training rows of a fold at each step, ascending, and all at the last."""
         all_rows = max((fit.outer_fold.n_train for fit in self._fits), default=0)
         descending = [all_rows]
         fewer = all_rows // _FACTOR
