@@ -118,11 +118,10 @@ class Claim(Spec):
 
 
 class Expectation(Spec):
-    """A verdict that is known, with its reason: `elmbench check --strict` accepts it, and objects
-    when it changes.
+    """A verdict that is known, with its reason.
 
-    It is about a claim, about one published value (`dataset`, `model` and `metric`), or about a
-    metric of the whole table.
+    `elmbench check --strict` accepts it, and objects when it changes. It is about a claim, about
+    one published value (`dataset`, `model` and `metric`), or about a metric of the whole table.
     """
 
     #: The verdict in the words of `elmbench check`.

@@ -56,7 +56,7 @@ class ExperimentFile:
 
     @property
     def id(self) -> str:
-        """The id of the table, such as `eem/table2`."""
+        """The id of the table, such as `eem/table4`: the key of the paper and the file's name."""
         return str(self.content["id"])
 
     def find_dataset(self, name: str) -> DatasetSpec:

@@ -76,7 +76,7 @@ class Profile(Spec):
 
 
 class Experiment(Spec):
-    """`experiments/<paper>/<table>.yaml`."""
+    """A table of a paper, the content of `experiments/<paper>/<table>.yaml`."""
 
     #: The key of the paper and the name of the file, without its ending.
     id: str = Field(pattern=r"^[a-z0-9-]+/[a-z0-9-]+$")

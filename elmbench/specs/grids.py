@@ -107,7 +107,10 @@ class ValueRange(Spec):
                 )
 
     def _check_steps(self) -> None:
-        """Raise ValueError if a range lacks a part, or the step of powers is not whole."""
+        """Raise ValueError if a range lacks a part, or the step between exponents is a fraction.
+
+        The parts of a range are `from`, `to` and `step`; exponents without a step have the step 1.
+        """
         if self._forms == ["range"]:
             if None in (self.start, self.stop, self.step):
                 raise ValueError("a range needs from, to and step")

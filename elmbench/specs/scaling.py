@@ -45,8 +45,9 @@ class Scale(Spec):
 
 
 class TargetScale(Scale):
-    """Scaling of the targets of a regression, and the units of its metrics: scaled (as in the
-    papers) or the file's.
+    """Scaling of the targets of a regression, and the units of its metrics.
+
+    These are scaled (as in the papers) or those of the file.
     """
 
     #: Not `unit-rows`, which would leave only the sign of a target.

@@ -29,8 +29,9 @@ _MOST_NAMED = 5
 
 
 class WeightPathsOptions(TableOptions):
-    """The names of the kernels on some data sets, to be shown instead of their functions and
-    parameters.
+    """The names of the kernels on some data sets, for the figure.
+
+    They are shown instead of the functions and parameters of the kernels.
     """
 
     kernels: dict[str, tuple[str, ...]] = Field(default_factory=dict)

@@ -84,8 +84,9 @@ class Round(SpecPart):
 
 
 class ResizeImages(SpecPart):
-    """Resize images, stored in rows in row-major order, by the mean over the area of each new
-    pixel.
+    """Resize images by the mean over the area of each new pixel.
+
+    An image is a row of the data, in row-major order.
     """
 
     #: The kind of step.
