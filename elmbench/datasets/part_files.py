@@ -21,34 +21,8 @@ def find_parts(spec: DatasetSpec, folder: Path) -> Parts:
     """
     parts: dict[str, Path] = {}
     for part, suffix in (("all", ""), ("train", ".train"), ("test", ".test")):
-        names = [
-            f"{spec.stem}{suffix}.{form}{compression}"
-            for form in FORMATS
-            for compression in COMPRESSIONS
-        ]
-        # exists() is False for a broken link, which is an error.
-        paths = [
-            path
-            for path in (folder / name for name in names)
-            if path.exists() or path.is_symlink()
-        ]
-        if len(paths) > 1:
-            problem = (
-                f"{folder} holds {' and '.join(path.name for path in paths)}, which claim to be "
-                "the same rows"
-            )
-            raise ElmbenchError(
-                problem,
-                expected="one of them",
-                next_step=f"move all but one of them out of {folder}",
-            )
-        for path in paths:
-            if not path.exists():
-                problem = f"{path} is a link to {path.readlink()}, which does not exist"
-                next_step = "correct or remove the link"
-                raise ElmbenchError(
-                    problem, expected="a file, or a link to one", next_step=next_step
-                )
+        path = _find_file(folder, f"{spec.stem}{suffix}")
+        if path is not None:
             parts[part] = path
     if "all" in parts and len(parts) > 1:
         problem = f"{folder} holds {', '.join(path.name for path in parts.values())}"
@@ -59,3 +33,35 @@ def find_parts(spec: DatasetSpec, folder: Path) -> Parts:
             problem, expected=expected, next_step=f"move the others out of {folder}"
         )
     return parts
+
+
+def _find_file(folder: Path, stem: str) -> Path | None:
+    """Return the file of a folder with a stem and the ending of a format; None if there is none.
+
+    Raises ElmbenchError if there are two, or if it is a broken link.
+    """
+    names = [
+        f"{stem}.{form}{compression}"
+        for form in FORMATS
+        for compression in COMPRESSIONS
+    ]
+    candidates = [folder / name for name in names]
+    # exists() is False for a broken link, which is an error.
+    paths = [path for path in candidates if path.exists() or path.is_symlink()]
+    if not paths:
+        return None
+    if len(paths) > 1:
+        listing = " and ".join(path.name for path in paths)
+        raise ElmbenchError(
+            f"{folder} holds {listing}, which claim to be the same rows",
+            expected="one of them",
+            next_step=f"move all but one of them out of {folder}",
+        )
+    (path,) = paths
+    if not path.exists():
+        raise ElmbenchError(
+            f"{path} is a link to {path.readlink()}, which does not exist",
+            expected="a file, or a link to one",
+            next_step="correct or remove the link",
+        )
+    return path

@@ -13,7 +13,7 @@ from sentences import pattern, sentence
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from user_files import described, loaded
 
-from elmbench.datasets import advice
+from elmbench.datasets import column_advice
 from elmbench.datasets.advice import warnings_of
 from elmbench.datasets.load import identify, load_from_spec
 from elmbench.datasets.table import Table
@@ -300,7 +300,7 @@ def test_each_column_that_begins_like_others_is_read_once(
         lengths.append(len(values))
         return values.tobytes()
 
-    monkeypatch.setattr(advice, "_content", counted)
+    monkeypatch.setattr(column_advice, "_content", counted)
     X = np.zeros((2000, 20))
     X[np.arange(1500, 1520), np.arange(20)] = 1
     X[:, 7] = X[:, 3]
