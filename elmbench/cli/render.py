@@ -315,7 +315,7 @@ def _published_table(file: ExperimentFile) -> RichTable:
             published.dataset,
             published.model,
             published.metric,
-            (published.text or "-")
+            (published.text or "–")
             if published.value is None
             else str(published.value),
             published.std or "",

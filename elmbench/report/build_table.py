@@ -23,7 +23,7 @@ from elmbench.report.notes import table_notes
 from elmbench.report.selections import selection_text
 from elmbench.results import group_by
 from elmbench.results.cells import LIMITS
-from elmbench.specs.measures import MEASURES, is_quality
+from elmbench.specs.measures import MEASURES, is_quality, log2_of
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL
 from elmbench.tables import kind_of_table
@@ -178,6 +178,12 @@ class _Sections:
         self._kind = kind
         self._experiment = kind.experiment
         self._committed = committed
+        # Hyperparameters that the paper prints as powers.
+        self._powers = {
+            metric
+            for (_, _, metric), value in self._experiment.published.items()
+            if "^" in value.text
+        }
 
     def section(
         self, reading: str, select: str, lines: Sequence[SummaryLine]
@@ -263,6 +269,14 @@ class _Sections:
         """
         status = line.ended
         if line.mean is not None:
+            exponent = log2_of(line.mean)
+            is_power = exponent is not None and not line.std
+            if is_power and line.measure.metric in self._powers:
+                return f"2^{exponent}"
+            is_time = line.measure.metric.endswith("_seconds")
+            if is_time and places is not None and line.mean < 10 ** (1 - places):
+                # Fewer than two digits would be left of a time far below the printed one.
+                places = None
             return quantity(
                 line.mean,
                 std=line.std,
@@ -373,7 +387,9 @@ def _param_text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class TableGrid:
-    """A table in the paper's shape, with an entry for each row and column."""
+    """A table in the paper's shape, with an entry for each row and column; measures have the names
+    of `words_for`.
+    """
 
     #: What all values share: a measure, a data set or a model.
     heading: str
@@ -389,17 +405,6 @@ class TableGrid:
         return [
             entry for _, entries in self.rows for entry in entries if entry is not None
         ]
-
-    @property
-    def column_words(self) -> tuple[str, ...]:
-        """The columns, with the names of measures for readers."""
-        names: dict[str, str] = {}
-        for entry in self.entries:
-            measure = entry.measure.column
-            words = words_for(measure)
-            names[measure] = words
-            names[f"{entry.model} {measure}"] = f"{entry.model} {words}"
-        return tuple(names.get(column, column) for column in self.columns)
 
     @property
     def has_published(self) -> bool:
@@ -458,44 +463,58 @@ def _shape_of(entries: Sequence[Entry], resolved: Resolved) -> _Shape:
     few measures in common one of data sets and the measures of each model.
     """
     models = {entry.model for entry in entries}
-    measures = {entry.measure.column for entry in entries}
     datasets = {entry.dataset for entry in entries}
-    pairs = {_name(entry, "pair") for entry in entries}
     all_datasets = datasets | {*resolved.file.spec.datasets}
-    # Half of the measures of each model, or fewer.
-    n_possible = len(models) * len(measures)
-    has_few_pairs = len(pairs) <= n_possible / 2
     if len(models) <= 1:
         return _Shape(rows="dataset", columns="measure", heading="model")
     if len(all_datasets) <= 1:
         return _Shape(rows="model", columns="measure", heading="dataset")
-    if has_few_pairs:
+    if _has_few_pairs(entries):
         return _Shape(rows="dataset", columns="pair", heading="all")
     return _Shape(rows="dataset", columns="model", heading="measure")
 
 
+def _has_few_pairs(entries: Sequence[Entry]) -> bool:
+    """Return True if models have, on average, half of the measures or fewer.
+
+    Published values decide if there are any: a paper may print two measures of many cited models,
+    of which we have no others.
+    """
+    published = [entry for entry in entries if entry.published is not None]
+    counted = published or entries
+    models = {entry.model for entry in counted}
+    measures = {entry.measure.column for entry in counted}
+    pairs = {_name(entry, "pair") for entry in counted}
+    return len(pairs) <= len(models) * len(measures) / 2
+
+
 def _grid(entries: Sequence[Entry], shape: _Shape, resolved: Resolved) -> TableGrid:
     """Return the grid of entries; rows and columns have the order of their first entries."""
-    entry_of = {
-        (_name(entry, shape.rows), _name(entry, shape.columns)): entry
-        for entry in entries
-    }
+    entry_of = {}
+    # The entries that name the columns.
+    first_entries: dict[str, Entry] = {}
+    for entry in entries:
+        column = _name(entry, shape.columns)
+        entry_of[_name(entry, shape.rows), column] = entry
+        first_entries.setdefault(column, entry)
     row_names = list(dict.fromkeys(row for row, _ in entry_of))
-    columns = list(dict.fromkeys(column for _, column in entry_of))
     rows = tuple(
         (
-            _spell(shape.rows, row, resolved),
-            tuple(entry_of.get((row, col)) for col in columns),
+            _spelling(row, resolved) if shape.rows == "dataset" else row,
+            tuple(entry_of.get((row, column)) for column in first_entries),
         )
         for row in row_names
     )
-    heading = _spell(shape.heading, _name(entries[0], shape.heading), resolved)
+    heading = _heading(entries[0], shape.heading, resolved)
+    columns = [
+        _heading(entry, shape.columns, resolved) for entry in first_entries.values()
+    ]
     metrics = {entry.measure.metric for entry in entries}
     is_curve = shape.columns == "measure" and len(columns) > 1 and len(metrics) == 1
-    if is_curve and all("@" in column for column in columns):
+    if is_curve and all("@" in column for column in first_entries):
         # For one metric at many values of a hyperparameter, the columns are the values alone.
         heading = f"{heading}, {words_for(metrics.pop())}"
-        columns = [column.partition("@")[2] for column in columns]
+        columns = [column.partition("@")[2] for column in first_entries]
     return TableGrid(
         heading=heading,
         corner="data set" if shape.rows == "dataset" else shape.rows,
@@ -517,8 +536,20 @@ def _name(entry: Entry, axis: str) -> str:
     return "measures by model"
 
 
-def _spell(axis: str, name: str, resolved: Resolved) -> str:
-    """Return the heading for a name on an axis of a grid: data sets as the paper spells them."""
-    if axis != "dataset":
-        return name
-    return "all data sets" if name == ALL else resolved.spelling(name)
+def _heading(entry: Entry, axis: str, resolved: Resolved) -> str:
+    """Return the heading of a grid or a column for an entry on an axis: data sets as the paper
+    spells them, measures in words.
+    """
+    measure = words_for(entry.measure.column)
+    if axis == "dataset":
+        return _spelling(entry.dataset, resolved)
+    if axis == "measure":
+        return measure
+    if axis == "pair":
+        return f"{entry.model} {measure}"
+    return _name(entry, axis)
+
+
+def _spelling(dataset: str, resolved: Resolved) -> str:
+    """Return a data set as the paper spells it."""
+    return "all data sets" if dataset == ALL else resolved.spelling(dataset)

@@ -4,7 +4,7 @@ published values.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
@@ -19,6 +19,7 @@ from elmbench.report.verdict_sentences import margin_text
 from elmbench.results import group_by
 from elmbench.results.cells import CAPPED, WARNING, remarks_of
 from elmbench.specs.profiles import Resolved
+from elmbench.specs.published import ALL
 from elmbench.tables import kind_of_table
 from elmbench.tables.drawing import words_for
 from elmbench.tables.number_texts import gain_text, p_text
@@ -44,10 +45,8 @@ def table_notes(
     `cells`, `gains`: the frames of `cells.csv` and `optimism.csv`. `claims`: the outcomes of the
     claims about the table.
     """
-    yield from (
-        Note("data", f"{dataset}: {remarks}")
-        for dataset, remarks in remarks_of(cells).items()
-    )
+    for listing, remarks in _with_common_text(remarks_of(cells)):
+        yield Note("data", f"{listing}: {remarks}")
     yield from kind_of_table(resolved).notes(cells)
     yield from added_notes(cells, resolved)
     yield from (Note("claim", claim.text) for claim in claims)
@@ -257,20 +256,28 @@ def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
 
 def _unavailable_notes(cells: pd.DataFrame) -> Iterator[Note]:
     """Yield the data sets of unavailable cells, together if they have the same reason."""
-    # Data sets by their reason, in which `_ANY` replaces the name.
-    missing: dict[str, list[str]] = {}
+    reasons = {}
     for dataset, group in cells.groupby("dataset", sort=False):
-        name = str(dataset)
-        whole_name = rf"(?<![\w-]){re.escape(name)}(?![\w-])"
         words = str(group["reason"].iloc[0]).split()
-        reason = re.sub(whole_name, _ANY, " ".join(words))
-        names = missing.setdefault(reason, [])
-        names.append(name)
-    for reason, names in missing.items():
-        if len(names) == 1:
-            reason = reason.replace(_ANY, names[0])
-        listing = ", ".join(names)
+        reasons[str(dataset)] = " ".join(words)
+    for listing, reason in _with_common_text(reasons):
         yield Note("ending", f"{listing} unavailable: {reason}")
+
+
+def _with_common_text(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield data sets whose texts differ only in their names, separated by commas, with the text.
+
+    In the text of several data sets, `_ANY` replaces the name. `texts`: by data set.
+    """
+    names_by_text: dict[str, list[str]] = {}
+    for name, text in texts.items():
+        whole_name = rf"(?<![\w-]){re.escape(name)}(?![\w-])"
+        common = re.sub(whole_name, _ANY, text)
+        names = names_by_text.setdefault(common, [])
+        names.append(name)
+    for common, names in names_by_text.items():
+        text = texts[names[0]] if len(names) == 1 else common
+        yield ", ".join(names), text
 
 
 def _margin_notes(resolved: Resolved) -> Iterator[Note]:
@@ -285,6 +292,28 @@ def _margin_notes(resolved: Resolved) -> Iterator[Note]:
                 f"the margin of {metric} is {margin_text(unit)}, from paper.yaml; the standard is "
                 f"{margin_text(standard)}",
             )
+
+
+def _values_in_words(keys: Iterable[tuple[str, str, str]]) -> str:
+    """Return values in words, such as "accuracy, F1 of adult KELM, skin KELM; MCC of wdbc ELM".
+
+    `keys`: data set, model and metric of each value. Cells with the same metrics are together.
+    """
+    metrics_by_cell: dict[str, list[str]] = {}
+    for dataset, model, metric in keys:
+        cell = f"{dataset} {model}"
+        if dataset == ALL:
+            cell = f"{model} over all data sets"
+        metrics = metrics_by_cell.setdefault(cell, [])
+        metrics.append(words_for(metric))
+    cells_by_metrics = group_by(
+        metrics_by_cell, lambda cell: ", ".join(metrics_by_cell[cell])
+    )
+    parts = [
+        f"{metrics} of {', '.join(cells)}"
+        for metrics, cells in cells_by_metrics.items()
+    ]
+    return "; ".join(parts)
 
 
 def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
@@ -305,20 +334,15 @@ def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
     for dataset, reason in resolved.spec.other_rows.items():
         if dataset in datasets:
             yield Note("published", f"{dataset} not comparable: {reason}")
-    remarks = (
-        (f"{dataset} {model} {words_for(metric)}", value)
-        for (dataset, model, metric), value in resolved.published.items()
-        if value.note and dataset in datasets
-    )
     # The table itself shows when a fit was stopped.
-    by_note = group_by(
-        (pair for pair in remarks if pair[1].over_seconds is None),
-        lambda pair: pair[1].note,
-    )
-    for remark, pairs in by_note.items():
-        yield Note(
-            "published", f"published {', '.join(names for names, _ in pairs)}: {remark}"
-        )
+    with_remark = [
+        key
+        for key, value in resolved.published.items()
+        if value.note and key[0] in datasets and value.over_seconds is None
+    ]
+    by_remark = group_by(with_remark, lambda key: resolved.published[key].note)
+    for remark, keys in by_remark.items():
+        yield Note("published", f"published {_values_in_words(keys)}: {remark}")
     declared = resolved.file.spec.published
     for name, meant in declared.meant.items() if declared else ():
         yield Note("published", f"what the paper prints as {name} is read as {meant}")

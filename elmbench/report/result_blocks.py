@@ -32,6 +32,7 @@ from elmbench.report.writers.text import as_text, table_text
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import find_experiment, tables_by_paper
 from elmbench.specs.profiles import command_for
+from elmbench.tables.drawing import words_for
 from elmbench.tables.result_table import Section
 
 #: Tables with fewer compared values are not distorted.
@@ -297,7 +298,8 @@ class ResultBlocks:
                 f"{STATE_SIGNS[measure.state]} {text}"
                 for measure, text in zip(measures, texts, strict=True)
             )
-            names = [table.file.paper.name, table.file.spec.label, verdict.metric]
+            metric = words_for(verdict.metric)
+            names = [table.file.paper.name, table.file.spec.label, metric]
             rows.append([*names, *cells, state_text(verdict)])
         return pipe_rows(rows)
 

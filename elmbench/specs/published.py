@@ -119,13 +119,13 @@ class PublishedValue:
 
     @property
     def shown(self) -> str:
-        """The value as a table shows it: `0.93 ± 0.012`, `2^-20`, `> 600 s`, `-` for a blank.
+        """The value as a table shows it: `0.93 ± 0.012`, `2^-20`, `> 600 s`, a dash for a blank.
 
         It has the printed digits and the metric's unit; a percentage is shown as a share.
         """
         if self.value is None:
             if self.over_seconds is None:
-                return "-"
+                return "–"
             return f"> {self.over_seconds:g} s"
         is_power = "^" in self.text
         mean = self.text if is_power else str(self.value)

@@ -19,7 +19,12 @@ from elmbench.specs.files import SpecPart, parse_spec
 from elmbench.specs.measures import FACTS, UNJUDGED, Measure
 from elmbench.specs.profiles import Resolved
 from elmbench.specs.published import ALL, PublishedValue
-from elmbench.tables.drawing import Figure, default_cells_by_model, figure_bytes
+from elmbench.tables.drawing import (
+    Figure,
+    default_cells_by_model,
+    figure_bytes,
+    words_for,
+)
 from elmbench.tables.result_table import Column, Entry, Line, Note
 
 if TYPE_CHECKING:
@@ -276,7 +281,7 @@ class TableKind(ABC):
             names = {
                 "dataset": self.experiment.spelling(entry.dataset),
                 "model": entry.model,
-                "measure": entry.measure.column,
+                "measure": words_for(entry.measure.column),
             }
             yield names | entry.texts()
 

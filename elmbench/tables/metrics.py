@@ -18,7 +18,7 @@ from elmbench.tables.base import (
     Entry,
     TableKind,
 )
-from elmbench.tables.drawing import cells_ended_ok
+from elmbench.tables.drawing import cells_ended_ok, words_for
 from elmbench.tables.number_texts import gain_text, quantity
 from elmbench.tables.result_table import Column, Line, Note
 
@@ -101,7 +101,7 @@ class MetricsTable(TableKind):
 
         The first metric of every data set comes first, then the second, ... Their names end in 2,
         3, ... from the second metric on. Data sets with different metrics share the columns; the
-        heading joins the names, such as `mcc / nrmse`.
+        heading joins the names, such as `MCC / NRMSE`.
         """
         protocol = self.spec.protocol
         metrics_by_data = [self._metrics_of(name) for name in datasets] or [[""]]
@@ -111,7 +111,7 @@ class MetricsTable(TableKind):
             _SUFFIXES, zip_longest(*metrics_by_data), strict=False
         ):
             heading = " / ".join(
-                metric for metric in protocol.all_metrics if metric in names
+                words_for(metric) for metric in protocol.all_metrics if metric in names
             )
             for column in self.per_metric:
                 title = heading if column is VALUE else column.heading

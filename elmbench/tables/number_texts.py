@@ -1,6 +1,6 @@
 """Numbers and endings as tables show them."""
 
-_ENDINGS = {"out-of-memory": "out of memory", "unavailable": "-"}
+_ENDINGS = {"out-of-memory": "out of memory", "unavailable": "–"}
 
 
 def quantity(
@@ -27,7 +27,8 @@ def quantity(
 
 
 def ending_text(status: str) -> str:
-    """Return the status of a cell as tables show it: `out of memory`, `-` for `unavailable`.
+    """Return the status of a cell as tables show it: `out of memory`, a dash for
+    `unavailable`.
 
     Other statuses are returned as they are.
     """

@@ -30,6 +30,7 @@ from elmbench.tables.drawing import (
     line_styles,
     panels,
     plot_with_band,
+    words_for,
 )
 from elmbench.tables.result_table import Column, Line
 
@@ -164,7 +165,7 @@ class StreamCurvesTable(CurvesTable):
         columns = [
             Column(
                 f"value {model} {metric}",
-                model if len(metrics) == 1 else f"{model} {metric}",
+                model if len(metrics) == 1 else f"{model} {words_for(metric)}",
             )
             for model in self.spec.models
             for metric in metrics

@@ -514,4 +514,4 @@ def test_json_is_all_that_is_printed(
     )
     assert (line["published"], line["published_std"], line["std"]) == (0.92, 0.01, None)
     assert line["verdict"] == "too few runs"
-    assert "published wdbc K-ELM MCC: a doubt" in entry["notes"]
+    assert "published MCC of wdbc K-ELM: a doubt" in entry["notes"]

@@ -7,15 +7,18 @@ from made_cells import (
     Toy,
     cell,
     folds,
+    frame,
     headings,
     notes_of,
     row,
     rows_of,
     stopped,
+    table_from,
     table_of,
 )
 from sentences import sentence
 
+from elmbench.results.cells import REMARKS
 from elmbench.tables.number_texts import format_fixed, quantity, three_digits
 
 
@@ -68,7 +71,7 @@ def test_a_model_that_was_added_is_tested_against_the_best_one_on_the_same_folds
             },
             "out of memory",
         ),
-        ({"status": "unavailable", "reason": "no data directory is given"}, "-"),
+        ({"status": "unavailable", "reason": "no data directory is given"}, "–"),
         ({"status": "diverged", "reason": "a prediction is not finite"}, "diverged"),
         ({"status": "diverged", "reason": ""}, "diverged"),
         ({"status": "failed", "reason": "ValueError: no"}, "failed"),
@@ -116,8 +119,8 @@ def test_an_excluded_value_is_a_dash_and_notes_are_about_shown_data_sets(
 ) -> None:
     figures = "WDBC,ELM,mcc,,,excluded: unstable\nSylva,ELM,mcc,0.8,,cited\n"
     table = table_of(toy(figures, datasets=["wdbc", "sylva"]), folds("ELM", 0.9, 0.9))
-    assert row(table.sections[0], "ELM")["published"] == "-"
-    assert notes_of(table) == ("published wdbc ELM MCC: excluded: unstable",)
+    assert row(table.sections[0], "ELM")["published"] == "–"
+    assert notes_of(table) == ("published MCC of wdbc ELM: excluded: unstable",)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +204,7 @@ def test_a_table_of_times_shows_times_first(toy: Toy) -> None:
         "publ. s",
         "fit ratio",
         "publ. ratio",
-        "mcc",
+        "MCC",
     ]
     assert list(headings(table, section).values()) == expected
     # There is no verdict, so the ratios are what a terminal shows.
@@ -216,7 +219,7 @@ def test_a_table_of_times_shows_times_first(toy: Toy) -> None:
         "0.5",
         "20.0",
         "> 600 s",
-        "-",
+        "–",
     ]
 
 
@@ -334,6 +337,54 @@ def test_data_sets_that_lack_for_the_same_reason_share_a_note(toy: Toy) -> None:
     )
     (alone,) = notes_of(table_of(toy(datasets=names), lines[:1]))
     assert alone == f"sonar unavailable: {reasons['sonar']}"
+
+
+def test_data_sets_with_the_same_remark_share_a_note(toy: Toy) -> None:
+    remarks = {
+        "sonar": "sonar.csv.gz: only counted",
+        "wdbc": "15 rows only",
+        "heart": "heart.csv.gz: only counted",
+    }
+    resolved = toy(datasets=list(remarks))
+    lines = [line for name in remarks for line in folds("ELM", 0.9, 0.9, dataset=name)]
+    cells = frame(resolved, lines)
+    cells[REMARKS] = cells["dataset"].map(remarks)
+    assert notes_of(table_from(cells, resolved)) == (
+        "sonar, heart: NAME.csv.gz: only counted",
+        "wdbc: 15 rows only",
+    )
+
+
+def test_a_note_on_published_values_names_the_metrics_of_equal_cells_once(
+    toy: Toy,
+) -> None:
+    figures = "".join(
+        f"WDBC,{model},{metric},0.9,,a doubt\n"
+        for model in ("ELM", "K-ELM")
+        for metric in ("mcc", "f1")
+    )
+    resolved = toy(
+        f"{figures}WDBC,OS-ELM,mcc,0.9,,a doubt\n",
+        protocol={"metrics": ["mcc", "f1"]},
+    )
+    assert notes_of(table_of(resolved, folds("ELM", 0.9, 0.9, f1=0.9))) == (
+        "published MCC, F1 of wdbc ELM, wdbc K-ELM; MCC of wdbc OS-ELM: a doubt",
+    )
+
+
+def test_a_time_far_below_the_printed_one_keeps_its_digits(toy: Toy) -> None:
+    figures = "WDBC,ELM,train_seconds,1.9,,\nWDBC,K-ELM,train_seconds,1.9,,\n"
+    lines = [
+        *folds("ELM", 0.9, 0.9, fit_seconds=0.00234),
+        *folds("K-ELM", 0.9, 0.9, fit_seconds=0.234),
+    ]
+    entries = table_of(toy(figures), lines).sections[0].entries
+    shown = {
+        entry.model: entry.shown
+        for entry in entries
+        if entry.measure.metric == "fit_seconds"
+    }
+    assert shown == {"ELM": "0.0023", "K-ELM": "0.23"}
 
 
 def test_the_subtitle_of_a_table_without_ended_cells(toy: Toy) -> None:

@@ -21,6 +21,7 @@ from sentences import sentence
 
 from elmbench.judging.value_agreement import counts_text, verdict_counts
 from elmbench.judging.verdict_words import SIGNS, VERDICTS
+from elmbench.report.build_table import grids_of
 from elmbench.report.table_results import Results
 from elmbench.report.writers import FORMATS, TableFormat
 from elmbench.report.writers.html import html
@@ -201,6 +202,16 @@ def test_latex_has_the_shape_of_the_printed_table(name: str) -> None:
     assert header == ["data set", *models]
 
 
+def test_a_table_of_few_measures_of_many_cited_models_has_a_grid_for_each_measure() -> (
+    None
+):
+    results = committed("fast/rkelm/table9")
+    section = results.default_table.sections[0]
+    accuracy, times, *_ = grids_of(section, results.resolved)
+    assert (accuracy.heading, times.heading) == ("accuracy", "training time (s)")
+    assert accuracy.columns[:3] == ("RKELM", "ELM", "CBD (cited)")
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="TeX is not installed")
 @pytest.mark.parametrize(
     "name",
@@ -355,7 +366,7 @@ def test_the_best_of_each_row_is_marked_and_every_verdict_has_its_sign(
 ) -> None:
     lines = lines_of(both)
     start = lines.index("data set ELM K-ELM")
-    assert lines[start - 1] == "mcc"
+    assert lines[start - 1] == "MCC"
     wdbc, published, sylva, printed = lines[start + 1 : start + 5]
     figures = both.judged.published_values
     verdicts = dict(
@@ -434,7 +445,7 @@ def test_a_wide_table_is_cut_between_models_and_loses_its_deviations_first(
         [line for line in lines if line.startswith("data set") and "MODEL" in line]
         for lines in (few, some, many)
     ]
-    assert "mcc (deviations: --format md)" in some
+    assert "MCC (deviations: --format md)" in some
     assert [sum(len(line.split()) - 2 for line in result) // 2 for result in heads] == [
         4,
         6,
@@ -447,5 +458,5 @@ def test_a_table_without_published_values_has_the_lines_of_its_kind(
     read: Callable[..., Results],
 ) -> None:
     results = read(folds("ELM", 0.9, 0.8), "")
-    assert "model mcc fit s" in lines_of(results)
+    assert "model MCC fit s" in lines_of(results)
     assert lines_of(results)[-1] == "ELM 0.850 0.5"

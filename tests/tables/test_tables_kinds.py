@@ -89,6 +89,18 @@ def test_hyperparameters_are_averaged_and_not_judged(toy: Toy) -> None:
     assert "antigravity" not in sys.modules
 
 
+def test_a_hyperparameter_that_is_printed_as_a_power_is_shown_as_one(toy: Toy) -> None:
+    resolved = toy("WDBC,ELM,L,460,,\nWDBC,ELM,C,2^-3,,\n", layout="parameters")
+    params = {"n_hidden": 64, "C": 4096}
+    lines = folds("ELM", 1, 1, params=params)
+    entries = table_of(resolved, lines).sections[0].entries
+    assert [entry.shown for entry in entries] == ["64", "2^12"]
+    # The choices of two runs differ.
+    lines += folds("ELM", 1, 1, params=params | {"C": 0}, run=1)
+    entries = table_of(resolved, lines).sections[0].entries
+    assert entries[1].shown == "2048 ± 2896"
+
+
 def test_counts_are_averaged_and_judged_to_half_a_row(toy: Toy) -> None:
     published = "".join(
         f'WDBC,ELM,"predicted {p}, actual {a}",{v},,\n'
@@ -119,8 +131,13 @@ def test_counts_are_averaged_and_judged_to_half_a_row(toy: Toy) -> None:
         != entry(resolved, lines, "tn")["published"]
     )
     section = table_of(resolved, lines).sections[0]
-    assert [r["measure"] for r in rows_of(section)] == ["tn", "fp", "fn", "tp"]
-    assert row(section, "ELM", "tp")["published"] == "65"
+    assert [r["measure"] for r in rows_of(section)] == [
+        "true negatives",
+        "false positives",
+        "false negatives",
+        "true positives",
+    ]
+    assert row(section, "ELM", "true positives")["published"] == "65"
 
 
 @pytest.mark.parametrize(
@@ -248,10 +265,15 @@ def test_correlations_are_in_columns_by_the_number_of_nodes(toy: Toy) -> None:
         [r["measure"], r["value"], r["published"], r["verdict"]]
         for r in rows_of(section)
     ]
-    assert shown[0] == ["spearman@h=1", "0.500 ± 0.000", "", ""]
-    assert shown[1] == ["spearman@h=10", "0.9785 ± 0.0000", "0.979", "reproduced"]
+    assert shown[0] == ["rank correlation at h=1", "0.500 ± 0.000", "", ""]
+    assert shown[1] == [
+        "rank correlation at h=10",
+        "0.9785 ± 0.0000",
+        "0.979",
+        "reproduced",
+    ]
     # 1.000, whose trailing zeros are not printed.
-    assert shown[2] == ["spearman@h=50", "0.9984 ± 0.0000", "1.0", "close"]
+    assert shown[2] == ["rank correlation at h=50", "0.9984 ± 0.0000", "1.0", "close"]
     assert list(headings(table, section)) == [
         "dataset",
         "measure",
@@ -288,7 +310,7 @@ def test_a_curve_is_whole_in_the_summary_and_thinned_in_the_table(toy: Toy) -> N
     )
     table = table_of(resolved, lines)
     assert [r["measure"] for r in rows_of(table.sections[0])] == [
-        f"mcc@h={h}" for h in (5, 30, 60, 90, 120, 150)
+        f"MCC at h={h}" for h in (5, 30, 60, 90, 120, 150)
     ]
     # A model that stands beside the table's own columns goes through the values of its own.
     assert value_columns(resolved, ["w-elm"])[len(measures) :] == [
@@ -355,7 +377,7 @@ def test_a_curve_over_powers_of_two_is_thinned_by_the_exponent(toy: Toy) -> None
         "2^25",
         "2^30",
     ]
-    assert shown == [f"mcc@C={value}" for value in exponents]
+    assert shown == [f"MCC at C={value}" for value in exponents]
     assert table.sections[0].heading == sentence("tables.kinds.values-of-C-not-chosen")
     assert (
         sentence("tables.kinds.claim-between-models-on-one-data-set")
@@ -390,9 +412,9 @@ def test_sizes_and_target_dimensions(toy: Toy) -> None:
         for row in rows_of(section)
     ]
     assert result == [
-        ("SVD+ELM", "n_units", "9.0 ± 0.0", "9", ""),
-        ("SVD+ELM", "target_dimensions", "7.0 ± 0.0", "8", ""),
-        ("ELM", "n_units", "12.0 ± 0.0", "10", ""),
+        ("SVD+ELM", "model size", "9.0 ± 0.0", "9", ""),
+        ("SVD+ELM", "target dimensions", "7.0 ± 0.0", "8", ""),
+        ("ELM", "model size", "12.0 ± 0.0", "10", ""),
     ]
 
 
@@ -412,7 +434,7 @@ def test_times_of_predictions_and_accuracies_of_training_rows_are_shown_where_th
         return resolved, headings(table, section), rows_of(section)[0]
 
     resolved, names, line = shown("train_accuracy", "predict_seconds")
-    assert names["value2"] == "train_accuracy"
+    assert names["value2"] == "training accuracy"
     assert (line["value2"], line["published2"], line["verdict2"]) == (
         "0.9500 ± 0.0000",
         "0.998",

@@ -17,6 +17,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.evaluation.score_comparison import MOST_RUNS, needed_runs, p_values
 from elmbench.judging.measured_cells import MeasuredCells
 from elmbench.tables import kind_of_table
+from elmbench.tables.drawing import words_for
 from elmbench.tables.paired_tests import paired_t_test
 
 DATA = ["wdbc", "sylva", "satimage"]
@@ -84,13 +85,13 @@ def test_a_comparison_is_over_the_means_of_data_sets(toy: Toy) -> None:
     (section,) = table.sections
     result = {line["measure"]: line for line in rows_of(section)}
     expected = paired_t_test(pd.DataFrame(means), "ELM", "K-ELM")
-    assert list(result) == list(expected)
+    assert list(result) == [words_for(name) for name in expected]
     assert float(result["t"]["value"]) == pytest.approx(expected["t"], abs=0.006)
     assert (result["t"]["published"], result["t"]["verdict"]) == (
         "2.5",
         "not comparable",
     )
-    assert result["data_sets"]["value"] == "3"
+    assert result["data sets"]["value"] == "3"
     assert any("p > 0.01" in note for note in notes_of(table))
 
 

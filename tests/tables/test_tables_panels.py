@@ -303,7 +303,14 @@ def test_a_table_has_a_line_for_each_chunk_and_a_column_for_each_measure_of_each
     ]
     columns = layout.columns(["wdbc"])
     names = ("on accuracy", "on n_units", "off accuracy", "off n_units")
-    assert [column.heading for column in columns] == ["data set", "rows", *names]
+    assert [column.heading for column in columns] == [
+        "data set",
+        "rows",
+        "on accuracy",
+        "on model size",
+        "off accuracy",
+        "off model size",
+    ]
     result = [dict(line) for line in layout.lines(entries)]
     assert result == [
         {"dataset": "wdbc", "rows": rows}
@@ -314,7 +321,7 @@ def test_a_table_has_a_line_for_each_chunk_and_a_column_for_each_measure_of_each
         replace(entry, mean=None, shown=ending_text("unavailable")) for entry in entries
     ]
     (line,) = layout.lines(missing)
-    assert {text for name, text in line.items() if name.startswith("value")} == {"-"}
+    assert {text for name, text in line.items() if name.startswith("value")} == {"–"}
     assert line["rows"] == ""
 
 

@@ -233,7 +233,7 @@ def test_several_metrics_are_in_one_row(toy: Toy) -> None:
     (section,) = table.sections
     shown = headings(table, section)
     assert list(shown.values())[2:9] == [
-        "accuracy / nrmse", "published", "verdict", "f1", "published", "verdict", "fit s",
+        "accuracy / NRMSE", "published", "verdict", "F1", "published", "verdict", "fit s",
     ]  # fmt: skip
     first, second = rows_of(section)
     names = list(shown)[2:8]
@@ -250,7 +250,7 @@ def test_several_metrics_are_in_one_row(toy: Toy) -> None:
         assert (
             len(
                 re.findall(
-                    r"accuracy / nrmse\W+(?:th\W+)*published\W+(?:th\W+)*verdict\W+(?:th\W+)*f1",
+                    r"accuracy / NRMSE\W+(?:th\W+)*published\W+(?:th\W+)*verdict\W+(?:th\W+)*F1",
                     text,
                 )
             )
@@ -258,8 +258,8 @@ def test_several_metrics_are_in_one_row(toy: Toy) -> None:
         )
     times = table_of(toy(figures, **SEVERAL, layout="times"), lines)
     assert list(headings(times, times.sections[0]).values())[-2:] == [
-        "accuracy / nrmse",
-        "f1",
+        "accuracy / NRMSE",
+        "F1",
     ]
 
 

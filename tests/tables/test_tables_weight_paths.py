@@ -117,7 +117,7 @@ def test_the_table_has_the_mean_counts(toy: Toy) -> None:
     (section,) = table.sections
     shown = list(headings(table, section).items())
     assert shown[:5] == [
-        ("dataset", "data set"), ("model", "model"), ("value", "mcc"), ("kernels", "kernels"),
+        ("dataset", "data set"), ("model", "model"), ("value", "MCC"), ("kernels", "kernels"),
         ("iterations", "iterations"),
     ]  # fmt: skip
     assert [row(section, "sparse")[name].split(" ")[0] for name in ("value", "kernels",

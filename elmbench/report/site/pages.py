@@ -25,6 +25,7 @@ from elmbench.report.site.verdict_parts import (
     STATES,
     authors_of,
     claim_state,
+    has_intervals,
     interval_text,
     interval_texts,
     measure_cells,
@@ -58,7 +59,7 @@ _TOPICS = (
     ("optimism.html", "Optimism"),
     ("datasets.html", "Data sets"),
 )
-#: The most columns of a grid.
+#: The most columns of a grid without published values.
 _MOST_COLUMNS = 16
 
 
@@ -153,7 +154,7 @@ def _datasets_of(papers: Iterable[PaperResults]) -> list[DatasetSpec]:
     names: set[str] = set()
     for paper in papers:
         for table in paper.tables:
-            names.update(table.file.spec.datasets)
+            names |= _dataset_names(table)
     return [spec for spec in specs if spec.name in names]
 
 
@@ -225,42 +226,15 @@ def comparison_html(
     return environment().get_template("own.html").render(content)
 
 
-def claims_table(paper: PaperResults) -> pd.DataFrame:
-    """Return a line for each claim of a paper."""
-    in_print = {True: "yes", False: "no", None: "–"}
-    rows = [
-        [
-            claim.claim.says,
-            claim.verdict,
-            *claim.label.split(", profile "),
-            in_print[claim.in_print],
-            claim.evidence,
-        ]
-        for claim in paper.judged.claims
-    ]
-    return pd.DataFrame(
-        rows, columns=["claim", "verdict", "table", "profile", "in print", "evidence"]
-    )
+def optimism_table(results: Results) -> pd.DataFrame:
+    """Return a line for each model on each data set of a table that has optimism, as texts.
 
-
-def optimism_table(tables: Sequence[TableResults]) -> pd.DataFrame:
-    """Return a line for each model on each data set of tables that have optimism, as texts.
-
-    The columns are table, data set, model, measure, oracle, nested, optimism, from, to (the ends of
-    the interval of the optimism) and folds. `tables`: at least one, each with optimism.
+    The columns are data set, model, optimism, from, to (the ends of the interval of the optimism),
+    oracle, nested, folds and measure.
     """
-    frames = []
-    for resolved, optimism in (
-        (table.results[0].resolved, table.results[0].judged.default_optimism)
-        for table in tables
-    ):
-        label = f"{resolved.file.spec.label}, {resolved.profile}"
-        frames.append(
-            optimism.assign(
-                table=label, dataset=optimism["dataset"].map(resolved.spelling)
-            )
-        )
-    lines = pd.concat(frames)
+    optimism = results.judged.default_optimism
+    spelling = results.resolved.spelling
+    lines = optimism.assign(dataset=optimism["dataset"].map(spelling))
     signed = ["optimism", "low", "high"]
     for name in ("oracle", "nested", *signed):
         text = "{:+.4f}" if name in signed else "{:.4f}"
@@ -278,7 +252,7 @@ def optimism_table(tables: Sequence[TableResults]) -> pd.DataFrame:
         "n": "folds",
     }
     return lines[
-        ["table", "dataset", "model", "metric", "oracle", "nested", *signed, "n"]
+        ["dataset", "model", *signed, "oracle", "nested", "n", "metric"]
     ].rename(columns=names)
 
 
@@ -286,16 +260,21 @@ def datasets_table(
     papers: Sequence[PaperResults], datasets: Iterable[DatasetSpec]
 ) -> pd.DataFrame:
     """Return a line for each data set: name, title, task, rows, columns, the tables that use it (a
-    text), licence and citation.
+    text; a dash if none does), licence and citation.
     """
     rows = [
         {"name": spec.name, "title": spec.title, "task": spec.task}
         | {"rows": spec.shape.instances, "columns": spec.shape.features}
-        | {"tables": _tables_with(spec.name, papers)}
+        | {"tables": _tables_with(spec.name, papers) or "–"}
         | {"licence": spec.licence, "citation": spec.citation}
         for spec in datasets
     ]
     return pd.DataFrame(rows)
+
+
+def _dataset_names(table: TableResults) -> set[str]:
+    """Return the names of the data sets of a table, without settings such as `[density=0.1]`."""
+    return {name.partition("[")[0] for name in table.file.spec.datasets}
 
 
 def _tables_with(dataset: str, papers: Sequence[PaperResults]) -> str:
@@ -305,7 +284,7 @@ def _tables_with(dataset: str, papers: Sequence[PaperResults]) -> str:
         labels = [
             table.file.spec.label
             for table in paper.tables
-            if dataset in table.file.spec.datasets
+            if dataset in _dataset_names(table)
         ]
         numbers = [
             label.removeprefix("Table ")
@@ -337,7 +316,7 @@ def sections_of(results: Results, *, include_extra: bool) -> Iterator[dict[str, 
         grids = [
             grid
             for grid in grids_of(section, results.resolved)
-            if len(grid.columns) <= _MOST_COLUMNS
+            if grid.has_published or len(grid.columns) <= _MOST_COLUMNS
         ]
         # A table of times begins with them.
         is_of_times = results.table.columns[2].name == "fit"
@@ -405,7 +384,7 @@ def environment() -> Environment:
         trim_blocks=True,
         finalize=_escaped,
     )
-    tables = claims_table, optimism_table, datasets_table, reading_table
+    tables = optimism_table, datasets_table, reading_table
     parts = (
         amount,
         address,
@@ -427,6 +406,7 @@ def environment() -> Environment:
         claim_state,
         tables_without_verdict,
         interval_text,
+        has_intervals,
         words_for,
     )
     functions = {function.__name__: function for function in (*tables, *parts)}

@@ -10,11 +10,12 @@ from functools import cached_property
 
 from elmbench.judging.rank_statistics import Statistics
 
-#: In units of the drawing, of which a character of a name is about 7 wide.
-WIDTH = 720
-_LEFT = 180
-_RIGHT = 540
+#: In units of the drawing: the length of the axis, its vertical position, the least space for the
+#: names on each side, and the width of a character of a name, in wide fonts.
+_LENGTH = 360
 _AXIS = 26
+_MARGIN = 180
+_CHARACTER = 8
 _ROW = 20
 _BAR_STEP = 8
 #: A bar reaches this far beyond its first and last rank.
@@ -43,7 +44,11 @@ class RankDiagram:
 
     label: str
     comparison: Statistics
-    width: int = WIDTH
+
+    @property
+    def width(self) -> int:
+        """The width of the drawing."""
+        return self._left + _LENGTH + self._margin(is_left=False)
 
     @property
     def height(self) -> int:
@@ -81,16 +86,17 @@ class RankDiagram:
         bottom to top.
         """
         half = math.ceil(self._n_models / 2)
+        texts = self._texts
         names = []
-        for position, (model, rank) in enumerate(self.comparison.ranks.items()):
+        for position, rank in enumerate(self.comparison.ranks.values()):
             is_left = position < half
             row = position if is_left else self._n_models - 1 - position
             y = self._top + row * _ROW
-            end = _LEFT - 12 if is_left else _RIGHT + 12
+            end = self._left - 12 if is_left else self._left + _LENGTH + 12
             x = self._x(rank)
             names.append(
                 Name(
-                    text=f"{model} {rank:.2f}" if is_left else f"{rank:.2f} {model}",
+                    text=texts[position],
                     anchor="end" if is_left else "start",
                     x=end - 4 if is_left else end + 4,
                     y=y,
@@ -98,6 +104,27 @@ class RankDiagram:
                 )
             )
         return names
+
+    @property
+    def _texts(self) -> list[str]:
+        """The names of the models with their ranks, the rank on the side of the axis."""
+        half = math.ceil(self._n_models / 2)
+        return [
+            f"{model} {rank:.2f}" if position < half else f"{rank:.2f} {model}"
+            for position, (model, rank) in enumerate(self.comparison.ranks.items())
+        ]
+
+    @property
+    def _left(self) -> int:
+        """The horizontal position of the left end of the axis."""
+        return self._margin(is_left=True)
+
+    def _margin(self, *, is_left: bool) -> int:
+        """Return the space for the names on the left or the right of the axis."""
+        half = math.ceil(self._n_models / 2)
+        texts = self._texts[:half] if is_left else self._texts[half:]
+        longest = max(map(len, texts))
+        return max(_MARGIN, 16 + longest * _CHARACTER)
 
     @property
     def _n_models(self) -> int:
@@ -112,4 +139,4 @@ class RankDiagram:
     def _x(self, rank: float) -> float:
         """Return the horizontal position of a rank on the axis."""
         share = (rank - 1) / (self._n_models - 1)
-        return round(_LEFT + share * (_RIGHT - _LEFT), 1)
+        return round(self._left + share * _LENGTH, 1)

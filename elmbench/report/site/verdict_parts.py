@@ -134,6 +134,11 @@ def interval_texts(
     return texts
 
 
+def has_intervals(results: Results) -> bool:
+    """Return True if a value of a table has a 95 % interval."""
+    return any(line.low is not None for line in results.judged.lines)
+
+
 def interval_text(entry: Entry, intervals: Mapping[tuple[str, str, str], str]) -> str:
     """Return the interval of an entry among those of `interval_texts`; empty without one."""
     return intervals.get((entry.dataset, entry.model, entry.measure.column), "")

@@ -5,7 +5,6 @@ table.
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from elmbench.tables.drawing import words_for
 from elmbench.tables.result_table import Entry, ResultTable, Section
 from elmbench.terminal import escape
 
@@ -44,6 +43,7 @@ _TEX = str.maketrans(
         "±": r"$\pm$",
         "†": r"\textdagger{}",
         "−": "$-$",
+        "–": "--",
         ">": "$>$",
         "<": "$<$",
         "≥": r"$\ge$",
@@ -151,10 +151,10 @@ def _grid_block(table: ResultTable, section: Section, grid: "TableGrid") -> str:
     """Return a grid as LaTeX tables; the published values are below ours."""
     verdicts = dict.fromkeys(entry.verdict for entry in grid.entries)
     signs = ", ".join(f"${_SIGNS[name]}$ {name}" for name in verdicts if name in _SIGNS)
-    caption = _caption(table.title, words_for(grid.heading), section.heading)
+    caption = _caption(table.title, grid.heading, section.heading)
     if signs:
         caption += f". Published values stand below ours: {signs}"
-    header = [tex(grid.corner), *map(tex, grid.column_words)]
+    header = [tex(grid.corner), *map(tex, grid.columns)]
     alignment = f"l{'c' * len(grid.columns)}"
     lines = list(_grid_rows(grid))
     return "\n".join(_tables(caption, alignment, header, lines))
@@ -230,12 +230,12 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _our_text(entry: Entry | None) -> str:
-    """Return our value as LaTeX, in bold if it is the best of its row; "-" if we have none, empty
-    without an entry.
+    """Return our value as LaTeX, in bold if it is the best of its row; a dash if we have none,
+    empty without an entry.
     """
     if entry is None:
         return ""
-    return _bold(tex(entry.shown or "-"), is_best=entry.best)
+    return _bold(tex(entry.shown or "–"), is_best=entry.best)
 
 
 def _published_text(entry: Entry | None) -> str:

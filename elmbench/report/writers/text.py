@@ -392,12 +392,12 @@ def _grid_blocks(grid: TableGrid, space: int, *, deviations: bool) -> _GridBlock
 
 
 def _our_text(entry: Entry | None, deviations: bool) -> Text:
-    """Return our value, with a star if it is the best of its row; "-" if we have none, empty
+    """Return our value, with a star if it is the best of its row; a dash if we have none, empty
     without an entry. `deviations`: keep the ± part.
     """
     if entry is None:
         return Text("")
-    text = _short(entry.shown or "-", deviations)
+    text = _short(entry.shown or "–", deviations)
     return Text(f"{text}*" if entry.best else text)
 
 

@@ -60,7 +60,8 @@ addEventListener("load", () => setTimeout(() => {
   const found = {title: document.title, wide: document.documentElement.scrollWidth, width: innerWidth, order: [],
                  pairs: [...pairs], missed,
                  grids: [...document.querySelectorAll("section > .scroll > table.grid")].map(
-                   (one) => [one.rows[0].cells.length - 1, one.offsetWidth <= one.parentElement.clientWidth]), sheets: document.styleSheets.length};
+                   (one) => [one.rows[0].cells.length - 1, one.offsetWidth <= one.parentElement.clientWidth]), sheets: document.styleSheets.length,
+                 cards: [...document.querySelectorAll(".cards")].map((one) => one.offsetWidth <= one.parentElement.clientWidth)};
   const table = document.querySelector("table.grid");
   if (table) for (let i = 0; i < 2; i++) {
     const heading = table.tHead.rows[0].cells[1];
@@ -138,6 +139,14 @@ def test_no_page_is_wider_than_the_screen_and_all_that_it_needs_is_there(
         # A bar to scroll down may take some of the width.
         assert page["wide"] <= page["width"] == int(name.split()[1]), name
         assert (page["missed"], page["sheets"]) == ([], 1), name
+
+
+def test_verdicts_and_claims_need_no_scrolling_on_a_narrow_screen(look: Look) -> None:
+    seen = look("light")
+    for page in ("paper-kos-elm.html", "claims.html", "datasets.html"):
+        cards = seen[f"{page} 390"]["cards"]
+        assert cards, page
+        assert all(cards), page
 
 
 def test_nine_columns_fit_a_common_screen(look: Look) -> None:
