@@ -294,9 +294,10 @@ class ResultBlocks:
                 slope_text(verdict.differences),
             )
             measures = verdict.measures.values()
+            signs = (STATE_SIGNS[measure.state] for measure in measures)
             cells = (
-                f"{STATE_SIGNS[measure.state]} {text}"
-                for measure, text in zip(measures, texts, strict=True)
+                sign if sign == text else f"{sign} {text}"
+                for sign, text in zip(signs, texts, strict=True)
             )
             metric = words_for(verdict.metric)
             names = [table.file.paper.name, table.file.spec.label, metric]

@@ -34,12 +34,7 @@ from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.published import ALL
 from elmbench.tables.base import DATASET, MODEL, DataFrame, Entry, TableKind
-from elmbench.tables.drawing import (
-    cells_ended_ok,
-    common_value,
-    default_cells,
-    words_for,
-)
+from elmbench.tables.drawing import cells_ended_ok, common_value, default_cells
 from elmbench.tables.metrics import missing_metrics
 from elmbench.tables.number_texts import p_text, quantity
 from elmbench.tables.result_table import QUESTION, Column, Line, Note
@@ -517,7 +512,7 @@ def _first_metrics(spec: Experiment, tasks: Iterable[str]) -> str:
 
 def _metric_column(metric: str) -> Column:
     """Return the column of a metric, with the name `value-<metric>`."""
-    return Column(f"value-{metric}", words_for(metric), whole=True)
+    return Column(f"value-{metric}", metric, whole=True)
 
 
 def _brief_column(metric: str) -> Column:
@@ -525,8 +520,9 @@ def _brief_column(metric: str) -> Column:
 
     It is numeric, with a short heading in a terminal.
     """
-    brief = _BRIEF.get(metric, words_for(metric))
-    return replace(_metric_column(metric), brief=brief, numeric=True)
+    return replace(
+        _metric_column(metric), brief=_BRIEF.get(metric, metric), numeric=True
+    )
 
 
 def _average_ranks(means: Mapping[str, Mapping[str, float]]) -> dict[str, str]:

@@ -38,7 +38,7 @@ def test_each_data_set_has_its_metrics(tmp_path: Path) -> None:
     assert first == ["f1", "mcc"]
     assert table.measures("digits", "mine")[0].metric == "accuracy"
     headings = {column.heading for column in table.columns(resolved.spec.datasets)}
-    assert {"accuracy / rmse / f1", "mcc"} <= headings
+    assert {"accuracy / RMSE / F1", "MCC"} <= headings
 
 
 def test_an_added_metric_is_shown_for_all_data_sets(tmp_path: Path) -> None:
