@@ -368,7 +368,7 @@ def test_a_note_on_published_values_names_the_metrics_of_equal_cells_once(
         protocol={"metrics": ["mcc", "f1"]},
     )
     assert notes_of(table_of(resolved, folds("ELM", 0.9, 0.9, f1=0.9))) == (
-        "published MCC, F1 of wdbc ELM, wdbc K-ELM; MCC of wdbc OS-ELM: a doubt",
+        sentence("report.notes.metrics-of-equal-cells"),
     )
 
 
