@@ -159,8 +159,9 @@ def _cached_task(number: int) -> TaskFile | None:
 def _text_of_splits(splits: TaskSplits, number: int) -> tuple[str, int]:
     """Return the splits of a task as the text of a CSV file, and the number of their rows.
 
-    The columns are run, fold, row (numbers of rows separated by spaces) and part (train or test).
-    Raises ElmbenchError if a fold has several samples.
+    `splits`: as `download_task` returns them. `number`: of the task, for the error. The columns are
+    run, fold, row (numbers of rows separated by spaces) and part (train or test). Raises
+    ElmbenchError if a fold has several samples.
     """
     lines = ["run,fold,row,part"]
     rows: set[int] = set()

@@ -51,8 +51,9 @@ class Importance(Fit):
     def extra_values(self, estimator: Any, data: FoldData) -> Result:
         """Return {"measured": {}, "importances": mean loss of the metric for each column}.
 
-        The columns are those of the data set, not of its encoded inputs. At most 2000 test rows are
-        shuffled, five times for each column. `estimator`: the fitted model.
+        A loss is positive if the metric is worse after the shuffle. The columns are those of the
+        data set, not of its encoded inputs. At most 2000 test rows are shuffled, five times for
+        each column. `estimator`: the fitted model.
         """
         from sklearn.dummy import DummyClassifier
         from sklearn.inspection import permutation_importance

@@ -65,7 +65,8 @@ class GridProblem(CandidateProblem):
         They are labels, values, decision values or probabilities. For probabilities, every
         candidate is fitted separately; a model without them yields decision values. Raises
         MemoryError before any fit if one would need more than the limit. Each item has the numbers
-        of `candidate` and `fold`, and `outputs`.
+        of `candidate` and `fold`, and `outputs`. Candidates whose fit fails are left out, with a
+        warning; if all fail, the first error is raised.
         """
         if self.calibrates(metric):
             return self.decision_values()
@@ -77,9 +78,9 @@ class GridProblem(CandidateProblem):
     def decision_values(self) -> Iterator[Evaluated]:
         """Yield, for every candidate and fold in any order, the decision values of the test rows.
 
-        Probabilities in place of them if the model has no decision values. Raises MemoryError
-        before any fit if one would need more than the limit. Each item has the numbers of
-        `candidate` and `fold`, and `outputs`.
+        Only for models without `predict_proba`; others may yield probabilities. Each item has the
+        numbers of `candidate` and `fold`, and `outputs`. Raises MemoryError before any fit if one
+        would need more than the limit.
         """
         # The area under the curve takes decision values.
         return self.outputs(find_metric("roc_auc"))
@@ -133,7 +134,8 @@ class GridProblem(CandidateProblem):
         for none. `outputs`: takes a fitted model and rows, and returns the outputs. The uses of
         solvers are added to the context, in place. Raises MemoryError before any fit if one would
         need more than the limit. Each item has the numbers of `candidate` and `fold`, and
-        `outputs`.
+        `outputs`. Candidates whose fit fails are left out, with a warning; if all fail, the first
+        error is raised.
         """
         self._check_memory()
         done: set[tuple[int, int]] = set()

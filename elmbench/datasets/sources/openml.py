@@ -221,10 +221,11 @@ class TaskSplits(NamedTuple):
 
 
 def download_task(number: int) -> TaskSplits:
-    """Download the official splits of an OpenML task.
+    """Download the official splits of an OpenML task, `number`.
 
-    Raises ElmbenchError if it does not exist or has no splits, DataUnavailableError if nothing
-    answers.
+    The `parts` of the result are {repeat: {fold: {sample: (training rows, test rows)}}}, all
+    counted from 0. Raises ElmbenchError if it does not exist or has no splits, DataUnavailableError
+    if nothing answers.
     """
     subject = f"OpenML task {number}"
     next_step = "correct the number of the task"

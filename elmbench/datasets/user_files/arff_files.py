@@ -113,9 +113,10 @@ def read_arff(
 ) -> Table:
     """Read a dense ARFF file into a table; raise ElmbenchError for a line that is not ARFF.
 
-    `choose`: takes the names of the columns and returns that of the target. `layout`: only `words`,
-    the columns of categories, is used. Nominal columns are categories. Notes say so if weights of
-    rows are ignored, or the text is not UTF-8. `content`: of the file at `path`.
+    `content`: of the file at `path`. `choose`: takes the names of the columns and returns that of
+    the target. `layout`: only `words`, the columns of categories, is used. Nominal columns are
+    categories, except those of number text in a public file. Notes say so if weights of rows are
+    ignored, or the text is not UTF-8.
     """
     import arff  # type: ignore[import-untyped]  # liac-arff, which the openml client reads ARFF with
     import pandas as pd

@@ -109,8 +109,8 @@ def normalized(word: str) -> str:
 def sample_words(values: NDArray[Any]) -> list[str]:
     """Return about a thousand evenly spaced words of a column, or all if they are fewer.
 
-    None and words for a missing value are left out. If half of the values are None, the sample is
-    taken from the others.
+    None and words for a missing value are left out. If more than half of the sampled values are
+    None, the sample is taken from the others. `values`: an object array.
     """
     step = 1 + len(values) // SAMPLE
     sample = values[::step]

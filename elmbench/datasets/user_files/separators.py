@@ -39,8 +39,8 @@ def rows_of_fields(text: str, separator: str) -> Iterator[list[str]]:
 def separator_of(text: str, separator: str) -> tuple[str, str]:
     """Return the separator, and the text without a first line `sep=;` that some programs write.
 
-    `separator`: one character, `tab` or `space`; "" to take it from that line, or to detect it.
-    Raises ElmbenchError for any longer one.
+    `separator`: one character, `tab`, `space` or `\\t`; "" to take it from that line, or to detect
+    it. Raises ElmbenchError for any longer one.
     """
     first = _first_line(text)
     if len(first.strip()) == len("sep=;") and first.startswith("sep="):

@@ -148,12 +148,12 @@ def _rows_of(rows: Iterable[Sequence[Any]], path: Path) -> list[list[Any]]:
 def _with_text_cells(table: Table, sheet: pd.DataFrame, layout: FileOptions) -> Table:
     """Return the table with words for the columns in which cells of the sheet hold numbers as text.
 
-    `sheet`: the cells that `table` was read from, a row each; a row of names may be the first. The
-    columns have cells of text whose points may separate thousands or, in nominal columns and the
-    target, whose commas stand in numbers beside cells of numbers. Cells of numbers get the decimal
-    mark of the cells of text there, so that the whole column can be read again as text. Columns
-    that the user declares as words stay. `layout`: gives the decimal mark of cells of text;
-    detected if empty.
+    `sheet`: the cells that `table` was read from, a row each; a row of names may be the first. In a
+    column of numbers, such cells have points that may separate thousands; in a nominal column or
+    the target, they have commas, and other cells are numbers. Cells of numbers get the decimal mark
+    of the cells of text there, so that the whole column can be read again as text. Columns that the
+    user declares as words stay. `layout`: gives the decimal mark of cells of text; detected if
+    empty.
     """
     cells_by_name = _cells_by_name(sheet, n_rows=len(table.target))
     decimal = layout.decimal or _decimal_mark_of_texts(cells_by_name.values())
