@@ -186,8 +186,9 @@ class Identities:
 def load_from(source: Source, request: SourceRequest) -> Dataset:
     """Load a data set from one source, prepared but not scaled, with coded targets and a checksum.
 
-    Raises ElmbenchError if its counts or labels are not those of the public file, or a value is not
-    a finite number, except in data that each fold encodes and imputes.
+    Rows that processes share are mapped into memory and not checked again. Raises ElmbenchError if
+    the counts or labels are not those of the public file, or a value is not a finite number, except
+    in data that each fold encodes and imputes.
     """
     spec = request.spec
     if isinstance(source, FileSource) and source.shared is not None:
@@ -242,8 +243,10 @@ def load_from(source: Source, request: SourceRequest) -> Dataset:
 
 
 def _shared_rows(path: Path, spec: DatasetSpec) -> Dataset:
-    """Return the rows of a file that processes share, mapped into memory, with the notes of the
-    spec, which may have been added later.
+    """Return the rows of a file that processes share, mapped into memory and read-only.
+
+    `path`: written by `share_rows`. The notes of the spec, which may have been added later, come
+    first among its notes and remarks.
     """
     import joblib
 

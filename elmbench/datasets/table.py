@@ -309,9 +309,12 @@ class Table:
 def _numbers_and_words(
     features: pd.DataFrame, words: Collection[str] | None
 ) -> tuple[NDArray[np.float64], dict[str, NDArray[np.object_]]]:
-    """Return the features of a table, NaN in columns of words, and the columns of words by name.
+    """Return the features of a table, NaN in columns of words, and {name: words} of these columns.
 
-    `words`: names of columns of categories; see `Table.of_frame`.
+    The features are of shape (n, d), the words of shape (n,) with None for a missing one. Booleans
+    are words. `words`: names of columns of categories; None if no column of number text holds
+    categories. Text columns of numbers alone become numbers, unless they are codes such as 007 and
+    `words` is not None.
     """
     are_numbers = all(
         isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in features.dtypes

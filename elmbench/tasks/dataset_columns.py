@@ -274,7 +274,7 @@ class DatasetColumns:
 
     @cached_property
     def _fold_protocol(self) -> FoldProtocol:
-        """The split, order and scaling of the rows in every outer fold."""
+        """The split, order and scaling of rows and targets, which all outer folds share."""
         name = self.dataset.name
         has_raw_targets = name in self.protocol.raw_targets
         return FoldProtocol(
@@ -285,8 +285,11 @@ class DatasetColumns:
         )
 
     def fitted_fold(self, run: int, fold: int, column: str) -> OuterFold:
-        """Return the rows of an outer fold that a column learns and is tested on: perhaps fewer
-        than those of `outer_fold`, in which its hyperparameters are searched.
+        """Return the rows of an outer fold that a column's model learns and is tested on.
+
+        They may be fewer than those of `outer_fold`, on which its hyperparameters are searched: a
+        profile may limit the test rows, and a column its training rows. `run`, `fold`: counted from
+        0.
         """
         learnt = self.outer_fold(run, fold, self.models[column].train_rows)
         test_rows = self.resolved.settings.test_rows

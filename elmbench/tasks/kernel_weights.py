@@ -17,8 +17,7 @@ LEAST_SHARE = 0.01
 
 @dataclass(frozen=True)
 class KernelWeights(Fit):
-    """A fit that also counts kernels and iterations, and keeps the paths of the weights and of the
-    objective.
+    """A fit that also counts kernels and iterations, and keeps the paths of weights and objective.
 
     A model without kernel weights is fitted as well, without counts and paths.
     """

@@ -126,7 +126,7 @@ class FileSource(Source, FileOptions):
         return with_dates(read_user_file(self, request.spec), self.dates)
 
     def share(self, path: Path) -> None:
-        """Set the file with the prepared rows of this source, which processes share."""
+        """Set `path` as the file with the prepared rows of this source, which processes share."""
         self._shared = path
 
     @property
@@ -141,7 +141,7 @@ def keep_table(table: Table, source: FileSource, spec: RowColumns) -> None:
     """Cache the table of a source for `FileSource.load` in this process.
 
     Nothing is cached if the source has no hash of its file. The oldest of more than four tables is
-    dropped.
+    dropped. `spec`: the columns of groups, folds, weights and order.
     """
     if not source.sha256:
         return
@@ -151,7 +151,10 @@ def keep_table(table: Table, source: FileSource, spec: RowColumns) -> None:
 
 
 def forget_table(source: FileSource, spec: RowColumns) -> None:
-    """Free the memory of a table that `keep_table` has cached."""
+    """Free the memory of a table that `keep_table` has cached; do nothing if there is none.
+
+    `spec`: the columns of groups, folds, weights and order, as for `keep_table`.
+    """
     _described_tables.pop(_hash_of_rows(source, spec), None)
 
 
