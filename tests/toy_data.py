@@ -26,6 +26,7 @@ def forget_data() -> None:
         folds._scaled_rows,
         folds._cached_parts,
         folds._all_inputs,
+        folds._fitted_scaling,
         folds._random_rows,
         folds._small_inputs,
         folds._large_inputs,

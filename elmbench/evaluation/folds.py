@@ -179,10 +179,12 @@ class FoldData:
     """The rows of one outer fold, scaled.
 
     `prepare`: returns `X_train` and `X_test`; it is called when one of them is first used.
-    `y_train`, `y_test` (ndarray of shape (n,)): -1/+1 for two classes, 0, 1, ... for more, real
-    values for regression. `labels`: every label of the data set; None for regression. `source`
-    (data frame or None): the rows of the data set if they are encoded and imputed on each fold.
-    `source_rows` (ndarray of shape (n_train,) or None): the positions of the training rows there.
+    `prepare_few`: returns the inputs of training rows at some positions without preparing the
+    others; None if that is no less work. `y_train`, `y_test` (ndarray of shape (n,)): -1/+1 for two
+    classes, 0, 1, ... for more, real values for regression. `labels`: every label of the data set;
+    None for regression. `source` (data frame or None): the rows of the data set if they are encoded
+    and imputed on each fold. `source_rows` (ndarray of shape (n_train,) or None): the positions of
+    the training rows there.
     `columns`: the kinds of the columns of `source`.
     `groups`, `weights` (ndarray of shape (n_train,) or None): the number of each training row's
     group, and its weight in a fit. `times` (ndarray of shape (n_train,) or None): a number of each
@@ -192,6 +194,7 @@ class FoldData:
     """
 
     prepare: Callable[[], tuple[Any, Any]]
+    prepare_few: Callable[[Indices], Any] | None = field(default=None, kw_only=True)
     y_train: NDArray[Any]
     y_test: NDArray[Any]
     labels: list[int] | None
@@ -231,10 +234,12 @@ class FoldData:
         """Return some training rows, from which inner folds are prepared: neither encoded nor
         imputed if each fold does so, else inputs of models. `rows`: their positions.
         """
-        if self.source is None or self.source_rows is None:
-            return preprocessing.take_rows(self.X_train, rows)
-        # Only these: a copy of all training rows would take longer than a search on a few.
-        return preprocessing.take_rows(self.source, self.source_rows[rows])
+        # Only these: to prepare all training rows would take longer than a search on a few.
+        if self.source is not None and self.source_rows is not None:
+            return preprocessing.take_rows(self.source, self.source_rows[rows])
+        if self.prepare_few is not None and not isinstance(rows, slice):
+            return self.prepare_few(rows)
+        return preprocessing.take_rows(self.X_train, rows)
 
     @cached_property
     def _inputs(self) -> tuple[Any, Any]:
@@ -377,7 +382,16 @@ def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
         X = inputs(outer_fold, data_dir)
         return X[train], X[test]  # copies, since a model may change its inputs
 
+    def prepare_few(rows: Indices) -> Any:
+        """Return the inputs of the training rows at these positions."""
+        few = preprocessing.take_rows(data.X, train[rows])
+        return _fitted_scaling(outer_fold, data_dir).transform(few)
+
     fold = fold_of(data, prepare, outer_fold.protocol.targets, train, test)
+    scale = outer_fold.protocol.scale
+    fits_by_fold = scale is None or scale.fit_on == "train"
+    if fits_by_fold and not data.is_raw and not outer_fold.is_sampled:
+        fold = replace(fold, prepare_few=prepare_few)
     rows = learnt if whole.rows is None else whole.rows[learnt]
     return replace(fold, identity=(outer_fold, data_dir), rows=rows)
 
@@ -394,6 +408,16 @@ def _sampled_rows(
     rows = np.concatenate([train, test])
     data = _take_rows(load_rows(outer_fold.dataset, data_dir), rows)
     return data, np.arange(len(train)), np.arange(len(train), len(rows))
+
+
+@lru_cache(maxsize=8)
+def _fitted_scaling(outer_fold: OuterFold, data_dir: str | None) -> Any:
+    """Return the scaling of complete rows of numbers, fitted to the training rows of an outer fold;
+    cached because several models search on a few of them.
+    """
+    train = fold_rows(outer_fold, data_dir)[0]
+    X = load_rows(outer_fold.dataset, data_dir).X
+    return preprocessing.fitted_preprocessing(X, train, outer_fold.protocol.scale)
 
 
 @lru_cache(maxsize=1)

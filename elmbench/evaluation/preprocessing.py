@@ -263,6 +263,16 @@ def prepared_inputs(
 ) -> Any:
     """Return all rows of `X` as inputs of models, by a pipeline that is fitted to the rows `rows`.
 
+    The arguments are those of `fitted_preprocessing`.
+    """
+    return fitted_preprocessing(X, rows, scale, columns).transform(X)
+
+
+def fitted_preprocessing(
+    X: Any, rows: Indices | slice, scale: Scale | None, columns: Columns | None = None
+) -> Pipeline:
+    """Return the pipeline of `preprocessing`, fitted to the rows `rows` of `X`.
+
     `columns`: the kinds of the columns of a data frame; None for complete rows of numbers. `scale`:
     None for no scaling. A column that is constant over `rows` becomes the lower end of the range,
     or zero for `standard`. Sparse rows stay sparse; raises ElmbenchError for a scaling that would
@@ -274,7 +284,7 @@ def prepared_inputs(
             expected="`scale: {kind: max-abs}`, `scale: {kind: unit-rows}` or `scale: null`",
             next_step="correct the protocol of the experiment",
         )
-    return preprocessing(columns, scale).fit(take_rows(X, rows)).transform(X)
+    return preprocessing(columns, scale).fit(take_rows(X, rows))
 
 
 def columns_of_inputs(X: pd.DataFrame, columns: Columns) -> NDArray[np.intp]:

@@ -123,6 +123,21 @@ def test_scaling_over_the_training_part(
     assert before.tolist() == after.tolist()
 
 
+@pytest.mark.parametrize("fit_on", ["train", "all", None])
+def test_few_training_rows_are_prepared_without_the_others(
+    make_unit: MakeUnit, fit_on: str | None
+) -> None:
+    scale = None if fit_on is None else {"kind": "standard", "fit-on": fit_on}
+    unit = make_unit(scale=scale)
+    few = np.array([41, 3, 17])
+    data = fold_data(unit)
+    prepared = data.rows_to_prepare(few)
+    # A scaling that is fitted to all rows is shared by all folds.
+    assert ("_inputs" in vars(data)) == (fit_on == "all")
+    np.testing.assert_array_equal(prepared, fold_data(unit).X_train[few])
+    np.testing.assert_array_equal(data.rows_to_prepare(slice(None)), data.X_train)
+
+
 def test_a_constant_column_becomes_the_lower_end() -> None:
     X = np.array([[5.0, 1.0], [5.0, 3.0], [9.0, 2.0]])
     scaled = prepared_inputs(X, np.array([0, 1]), Scale(range=(-1.0, 1.0)))
