@@ -21,8 +21,8 @@ data_app = app.add_group(
 @data_app.command("status")
 def data_status_command(names: Datasets = None) -> None:
     """Show the source of each data set, and if it must be fetched."""
-    from elmbench.cli.render import lines_text
     from elmbench.datasets.find import dataset_statuses
+    from elmbench.report.writers.text import lines_text
 
     entries = dataset_statuses(names or None, state.data_dir)
     rows = [(entry.name, entry.state, entry.where) for entry in entries]

@@ -150,8 +150,8 @@ def _exit_if_failed(prepared: PreparedRun) -> None:
 
 def show_plan(prepared: PreparedRun) -> None:
     """Print the planned work, with rough durations."""
+    from elmbench.cli.plan_text import plan_table
     from elmbench.cli.progress import duration
-    from elmbench.cli.render import plan_table
 
     lines = [asdict(cost) for cost in prepared.cost_by_entry()]
     counts = prepared.count_cells()

@@ -31,7 +31,8 @@ def list_command(
     ],
 ) -> None:
     """List papers, experiments, claims, data sets, models and more."""
-    from elmbench.cli.render import experiments_text, lines_text, readings_text
+    from elmbench.cli.list_and_show_text import experiments_text, readings_text
+    from elmbench.report.writers.text import lines_text
 
     find, headings = _LISTS[what]
     lines = list(find())
@@ -189,7 +190,7 @@ _LISTS: dict[str, tuple[Callable[[], Iterator[dict[str, Any]]], tuple[str, ...]]
 @app.command("show", rich_help_panel=LOOK_AROUND)
 def show_command(experiment: Annotated[str, TABLE]) -> None:
     """Show a table's protocol and values, or a paper's claims."""
-    from elmbench.cli.render import experiment_text, paper_text
+    from elmbench.cli.list_and_show_text import experiment_text, paper_text
     from elmbench.specs.catalogue import find_experiment, tables_by_paper
 
     if tables := tables_by_paper().get(experiment):
@@ -262,8 +263,8 @@ def new_paper_command(
 @app.command("env", rich_help_panel=LOOK_AROUND)
 def env_command() -> None:
     """Show versions, linear algebra library and machine."""
-    from elmbench.cli.render import lines_text
     from elmbench.execution.environment import describe_environment
+    from elmbench.report.writers.text import lines_text
 
     environment = describe_environment()
     rows = environment | environment["packages"]

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from elmbench.comparison.defaults import TUNE_ROWS
 from elmbench.comparison.request import (
-    TUNE_ROWS,
     ComparisonRequest,
     WatchData,
     describe_data,

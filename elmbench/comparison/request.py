@@ -1,4 +1,7 @@
-"""A comparison of models on a user's data: its defaults, its experiment in memory, and its plan."""
+"""A comparison of models on a user's data: its experiment in memory, and its plan.
+
+The default models, metrics and limits are in `elmbench.comparison.defaults`.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,6 +11,18 @@ from typing import Any
 import numpy as np
 
 from elmbench.comparison.class_advice import with_class_advice
+from elmbench.comparison.defaults import (
+    DEFAULT_LIMIT,
+    DEFAULT_METRICS,
+    DEFAULT_MODELS,
+    FOLDS,
+    INNER_FOLDS,
+    LARGE_MODELS,
+    MANY_ROWS,
+    MOST_ROWS,
+    SVM_STEPS,
+    TUNE_ROWS,
+)
 from elmbench.datasets.dataset import Dataset
 from elmbench.datasets.description import describe
 from elmbench.datasets.load import load_from_spec
@@ -41,32 +56,6 @@ from elmbench.specs.splits import Split
 from elmbench.tables import SIDE_BY_SIDE
 from elmbench.tables.planning import extra_column
 from elmbench.tasks.plan import RunRequest
-
-#: The default models: the ELM family and common alternatives.
-DEFAULT_MODELS = (
-    "elm", "os-elm", "k-elm", "fb-kos-elm", "rk-elm", "eem", "ls-svm",
-    "ridge", "logistic-regression", "nystroem-ridge", "svm", "knn", "random-forest", "extra-trees",
-    "hist-gradient-boosting",
-)  # fmt: skip
-#: The default metrics.
-DEFAULT_METRICS = (
-    "accuracy", "balanced_accuracy", "f1_macro", "roc_auc",
-    "nrmse", "mae", "rmse", "r2",
-)  # fmt: skip
-#: Above the first number of rows, a search uses only the second number of rows of a training part.
-MANY_ROWS = 5000
-TUNE_ROWS = 2000
-#: Default models whose time and memory grow with the square of the rows, or faster, are left out
-#: above this number.
-LARGE_MODELS = ("k-elm", "ls-svm", "svm")
-MOST_ROWS = 20_000
-#: The default limit of a search or a fit.
-DEFAULT_LIMIT = "time=600s"
-FOLDS = 5
-INNER_FOLDS = 3
-#: LIBSVM is stopped after this number of steps: with a large C it may take hours without better
-#: predictions.
-SVM_STEPS = 100_000
 
 
 @dataclass(frozen=True)

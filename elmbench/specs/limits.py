@@ -1,7 +1,7 @@
 """Limits of time and memory for one task, and their notation.
 
 They are enforced in `elmbench.execution.executors.limited_worker`. The default of `compare` is in
-`elmbench.comparison.request.DEFAULT_LIMIT`.
+`elmbench.comparison.defaults.DEFAULT_LIMIT`.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from elmbench.cli.render import lines_text
 from elmbench.report.build_table import grids_of
 from elmbench.report.table_results import results_of_table
+from elmbench.report.writers.text import lines_text
 from elmbench.specs.catalogue import find_experiment, load_catalogue
 from elmbench.specs.profiles import resolve
 

@@ -13,7 +13,8 @@ from sklearn.preprocessing import StandardScaler
 
 from elmbench.comparison import budget
 from elmbench.comparison.budget import run_within_budget
-from elmbench.comparison.request import SVM_STEPS, ComparisonRequest, prepare_comparison
+from elmbench.comparison.defaults import SVM_STEPS
+from elmbench.comparison.request import ComparisonRequest, prepare_comparison
 from elmbench.datasets.user_data import UserData, write_arrays
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.folds import fold_data, fold_rows, load_rows

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import elmbench
-from elmbench.comparison.request import DEFAULT_MODELS
+from elmbench.comparison.defaults import DEFAULT_MODELS
 from elmbench.evaluation.calibration import sigmoids
 from elmbench.evaluation.folds import fold_data
 from elmbench.numerics.seeds import generator

@@ -13,8 +13,8 @@ from sklearn.datasets import load_iris, make_classification
 from toy_data import forget_data
 
 import elmbench
+from elmbench.comparison.defaults import DEFAULT_MODELS
 from elmbench.comparison.request import (
-    DEFAULT_MODELS,
     ComparisonRequest,
     experiment_of,
     prepare_comparison,

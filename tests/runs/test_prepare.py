@@ -13,7 +13,7 @@ import yaml
 from made_cells import predictions_of_mcc
 from rich.console import Console
 
-from elmbench.cli.render import experiment_text
+from elmbench.cli.list_and_show_text import experiment_text
 from elmbench.datasets.load import load_dataset
 from elmbench.errors import ElmbenchError
 from elmbench.execution.executors import Settings

@@ -1,7 +1,6 @@
-"""Specs and plans for the terminal, within 80 columns."""
+"""What `elmbench list` and `elmbench show` print, within 80 columns."""
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
@@ -19,53 +18,6 @@ from elmbench.specs.papers import Paper
 from elmbench.specs.profiles import resolve
 from elmbench.specs.scaling import Scale
 from elmbench.specs.splits import Outer, Splitter
-
-
-def plan_table(lines: list[dict[str, Any]]) -> RichTable:
-    """Return the plan of a run: a row for each data set and model, or for each table if there are
-    several.
-
-    `lines`: the entries of `PreparedRun.cost_by_entry` as dicts: experiment, dataset, model, cells,
-    to_run, fits, unavailable and seconds (None if unknown).
-    """
-    several_tables = len({line["experiment"] for line in lines}) > 1
-    keys = ["experiment"] if several_tables else ["dataset", "model"]
-    rows = [
-        _plan_row(keys, list(group))
-        for _, group in groupby(lines, key=itemgetter(*keys))
-    ]
-    names = [key.replace("dataset", "data set") for key in keys]
-    numbers = ("cells", "to run", "fits", "one core")
-    return lines_text((*names, *numbers), rows, right=numbers, whole=names)
-
-
-def _plan_row(keys: Sequence[str], lines: Sequence[dict[str, Any]]) -> list[Any]:
-    """Return a row of the plan: the values of `keys`, which all `lines` share, then the sums of
-    cells, cells to run, fits and seconds.
-    """
-    n_cells = sum(line["cells"] for line in lines)
-    n_unavailable = sum(line["unavailable"] for line in lines)
-    return [
-        *(lines[0][key] for key in keys),
-        n_cells,
-        sum(line["to_run"] for line in lines),
-        sum(line["fits"] for line in lines),
-        "no data"
-        if n_unavailable == n_cells
-        else _estimate([line["seconds"] for line in lines]),
-    ]
-
-
-def _estimate(seconds: Sequence[float | None]) -> str:
-    """Return the sum of durations in words; None is an unknown duration.
-
-    If some are unknown, the sum follows ">", or is "unknown" if the others are zero.
-    """
-    total = duration(sum(filter(None, seconds)))
-    if None not in seconds:
-        return total
-    return f"> {total}" if any(seconds) else "unknown"
-
 
 #: The most missing data sets that a line names.
 _MOST_MISSING = 2
