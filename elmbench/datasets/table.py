@@ -76,7 +76,8 @@ class Table:
         """Return the table of features without names, which become x0, x1, ...
 
         `X`: of shape (n, d), dense or CSR. `target`: of shape (n,), numbers or an object array of
-        str and None. Raises ValueError for more than 20 million columns.
+        str and None. `origin`: the file or source, for messages. Raises ValueError for more than 20
+        million columns.
         """
         n_columns = X.shape[1]
         if n_columns > _MOST_NUMBERED:
@@ -97,8 +98,9 @@ class Table:
         """Return a table of a data frame, in which text columns of numbers alone become numbers.
 
         `target`: the name of its column, which keeps its text; the target is None in all rows if no
-        column has it. `words`: names of columns of categories, besides those of the type category
-        and those of codes such as 007; None if no column of number text holds categories.
+        column has it. `origin`: the file or source, for messages. `words`: names of columns of
+        categories, besides those of the type category and those of codes such as 007; None if no
+        column of number text holds categories.
         """
         if words is not None:
             words = {*words, *map(str, frame.select_dtypes("category"))}

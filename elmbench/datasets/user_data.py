@@ -75,12 +75,12 @@ class LocalFile(NamedTuple):
 
 
 def local_file(location: str, target: str | int = "") -> LocalFile:
-    """Return the file of a path, `openml:ID` or `sklearn:NAME`.
+    """Return the file of a path, `openml:ID` or `sklearn:NAME`, with its title and target.
 
-    A named data set is fetched or written if it is not cached; the file of a path may not exist.
-    `target`: the name or position of its target column; the target that the named data set
-    declares, or a detected one, if empty. Raises ElmbenchError for an unknown name. `location`: the
-    path or name.
+    `location`: the path or name. A named data set is fetched or written if it is not cached; the
+    file of a path may not exist. `target`: the name or position of its target column; the target
+    that the named data set declares, or a detected one, if empty. Raises ElmbenchError for an
+    unknown name.
     """
     kind, _, name = location.partition(":")
     if kind == "openml" and name:

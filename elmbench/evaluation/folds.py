@@ -231,8 +231,9 @@ class FoldData:
         return preprocessing.take_rows(self.source, self.source_rows)
 
     def rows_to_prepare(self, rows: Indices | slice) -> Any:
-        """Return some training rows, from which inner folds are prepared: neither encoded nor
-        imputed if each fold does so, else inputs of models. `rows`: their positions.
+        """Return the training rows at the positions `rows`, from which inner folds are prepared.
+
+        They are neither encoded nor imputed if each fold does so, else inputs of models.
         """
         # Only these: to prepare all training rows would take longer than a search on a few.
         if self.source is not None and self.source_rows is not None:

@@ -200,7 +200,7 @@ class Fit(FoldTask):
         packed `true`, `predicted`, `rows` and others (see `Predictions.content`), and the keys of
         `extra_values`, such as `measured`; else `status`, "diverged", and `reason`. For
         leave-one-out, the fits of all folds are joined; for the .632 bootstrap, `predictions` has
-        those of learnt rows as `learnt`. `inputs`: {key: result} of the choice.
+        those of a model of all rows as `learnt`. `inputs`: {key: result} of the choice.
         """
         choice = choice_result(self.chosen, inputs)
         if self.outer_fold.is_of_all_rows:

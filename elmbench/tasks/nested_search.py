@@ -142,8 +142,8 @@ class Search(TrainingTask):
     ) -> tuple[Any, NDArray[Any], list[tuple[Indices, Indices]]]:
         """Return X, y and the inner folds, pairs of positions of training and test rows in X.
 
-        X holds the training rows that the search uses, a sample if `tune_rows` is set, as
-        `FoldData.rows_to_prepare` returns them.
+        X holds the training rows that the search uses, a sample if `tune_rows` is set: neither
+        encoded nor imputed if each fold does so, else inputs of models.
         """
         rows = self.rows_of(data)
         X = data.rows_to_prepare(rows)

@@ -180,8 +180,8 @@ def _with_text_cells(table: Table, sheet: pd.DataFrame, layout: FileOptions) -> 
 def _cells_by_name(sheet: pd.DataFrame, *, n_rows: int) -> dict[str, list[Any]]:
     """Return {name of the column: values of its cells, without that of the name}.
 
-    `sheet`: its cells. Its first row holds the names if it has more than `n_rows` rows of data;
-    else they are x0, x1, ...
+    `sheet`: its cells. `n_rows`: the number of rows of data. If the sheet has more rows, the first
+    one holds the names; else they are x0, x1, ...
     """
     first_row = len(sheet) - n_rows
     cells_by_name = {}
