@@ -227,7 +227,7 @@ def train_rows_notes(resolved: Resolved) -> Iterator[Note]:
 
 def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
     """Yield each ending other than ok: the data sets that are missing, and the entries with the
-    first reason.
+    first reason. Entries with the same ending, number of cells and reason are together.
     """
     bad = cells[cells["status"] != "ok"]
     if bad.empty:
@@ -242,6 +242,7 @@ def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
     reasons: dict[tuple[str, ...], list[str]] = {}
     for *entry, reason in lines:
         reasons.setdefault(tuple(entry), []).append(str(reason))
+    labels_by_ending: dict[tuple[str, str], list[str]] = {}
     for (*group, status), group_reasons in reasons.items():
         dataset, model, select, reading = group
         label = f"{dataset} {model}, {select}"
@@ -250,8 +251,12 @@ def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
         count = f"{len(group_reasons)} of {totals[tuple(group)]} cells"
         # The first line of the reason, without details.
         first_line, _, _ = group_reasons[0].partition("\n")
-        text = f"{label}: {count} {status}: {first_line}"
-        yield Note("ending", text)
+        labels = labels_by_ending.setdefault((count, f"{status}: {first_line}"), [])
+        labels.append(label)
+    for (count, ending), labels in labels_by_ending.items():
+        listing = "; ".join(labels)
+        each = " each" if len(labels) > 1 else ""
+        yield Note("ending", f"{listing}: {count}{each} {ending}")
 
 
 def _unavailable_notes(cells: pd.DataFrame) -> Iterator[Note]:

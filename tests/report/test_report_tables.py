@@ -108,6 +108,10 @@ def test_each_selection_and_reading_has_its_own_limit(toy: Toy) -> None:
         "wdbc ELM, nested, order=stored: 2 of 2 cells timeout: > 60 s",
         "wdbc K-ELM, nested: 1 of 2 cells timeout: > 5 s",
     )
+    again = [line | {"select": "oracle"} for line in lines[:2]]
+    assert notes_of(table_of(toy(), [*lines[:2], *again])) == (
+        sentence("report.notes.same-ending"),
+    )
     # Nor is it the best of the models.
     complete = [*folds("ELM", 0.8, 0.8), *folds("OS-ELM", 0.7, 0.7)]
     entries = table_of(toy(), [*lines[4:], *complete]).sections[0].entries
