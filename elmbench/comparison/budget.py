@@ -143,16 +143,19 @@ class _Race:
 
     def run(self) -> None:
         """Compare all models on few rows, the promising ones step by step on more, and then the
-        others on all rows.
+        others on as many as time allows.
         """
         contenders: Sequence[str] = self.models
         for n_rows in self.rows_of_steps:
             ranked = self._compare(contenders, n_rows)
             contenders = _promising(ranked)
-        if len(self.rows_of_steps) > 1:
-            # What has failed at the last step is not repeated.
-            self.options = replace(self.options, retry=False)
-            self._compare(self.models, self.rows_of_steps[-1])
+        # What has failed at a step is not repeated.
+        self.options = replace(self.options, retry=False)
+        for n_rows in reversed(self.rows_of_steps[1:]):
+            others = [
+                model for model in self.models if self.learnt.get(model, 0) < n_rows
+            ]
+            self._compare(others, n_rows)
 
     @cached_property
     def models(self) -> list[str]:
@@ -286,7 +289,8 @@ class _Race:
             ended.add(model)
             # A model that fails with more rows keeps its result with fewer.
             is_ok = (cells["status"] == "ok").all()
-            if is_ok or model not in self.learnt:
+            has_learnt_more = n_rows > self.learnt.get(model, 0)
+            if model not in self.learnt or (is_ok and has_learnt_more):
                 self.learnt[model] = n_rows
                 self.seconds[model] = _seconds_of(cells)
         is_ranked = frame["model"].isin(ended - {DUMMY})

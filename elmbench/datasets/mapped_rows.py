@@ -4,14 +4,12 @@ They are read and prepared once, written to a temporary file, and mapped into th
 process. Otherwise, each worker would read the file, which takes several times its memory.
 """
 
-import os
-import tempfile
 import weakref
 from contextlib import suppress
-from pathlib import Path
 
 from elmbench.datasets.load import load_from_spec
 from elmbench.datasets.sources.file import FileSource, forget_table
+from elmbench.files import cache_folder, delete_abandoned, partial_path
 from elmbench.specs.datasets import DatasetSpec
 
 #: Rows of fewer values are read by each process, which takes less than a second.
@@ -33,10 +31,12 @@ def share_rows(spec: DatasetSpec) -> None:
     import joblib  # takes longer than small rows
 
     data = load_from_spec(spec)
+    folder = cache_folder() / "rows"
     with suppress(OSError):
-        descriptor, name = tempfile.mkstemp(prefix="elmbench-", suffix=".rows")
-        os.close(descriptor)
-        path = Path(name)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # A process that was killed has left its file.
+        delete_abandoned(folder)
+        path = partial_path(folder / spec.name)
         weakref.finalize(source, path.unlink, missing_ok=True)
         joblib.dump(data, path)
         source.share(path)

@@ -211,6 +211,21 @@ def test_work_that_exceeds_the_budget_is_not_started(
     assert learnt_rows(final)["extra-trees"] == 25
 
 
+def test_models_that_all_rows_would_take_too_long_learn_as_many_as_time_allows(
+    large: ComparisonRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds_of = Fit.seconds_of
+
+    def slow_with_all_rows(fit: Fit, n_train: int) -> float:
+        return 1e12 if n_train > 100 else seconds_of(fit, n_train)
+
+    monkeypatch.setattr(Fit, "seconds_of", slow_with_all_rows)
+    final, steps = steps_of(large, tmp_path / "results")
+    assert [len(step) for step in steps[:2]] == [6, 4]
+    learnt = learnt_rows(final)
+    assert {learnt[model] for model in MODELS} == {100}
+
+
 def test_the_rows_of_a_step_are_a_stratified_sample_that_is_prepared_alone(
     large: ComparisonRequest, tmp_path: Path
 ) -> None:

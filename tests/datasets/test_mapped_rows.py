@@ -8,10 +8,12 @@ import pandas as pd
 import pytest
 from user_files import described
 
+from elmbench import files
 from elmbench.datasets import mapped_rows
 from elmbench.datasets.load import load_from_spec
 from elmbench.datasets.mapped_rows import share_rows
 from elmbench.datasets.sources.file import FileSource, _described_tables
+from elmbench.files import machine_name
 from elmbench.specs.datasets import DatasetSpec
 
 N = 60
@@ -108,3 +110,19 @@ def test_a_full_disk_leaves_the_rows_to_each_process(
     share_rows(spec)
     assert shared_file(spec) is None
     assert len(load_from_spec(spec).y) == N
+
+
+def test_the_file_of_a_killed_process_is_deleted(
+    spec: DatasetSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        # No process has this number.
+        name = f"{machine_name()}-{2**30}"
+        earlier.setattr(files, "process_name", lambda: name)
+        share_rows(spec)
+    abandoned = shared_file(spec)
+    assert abandoned is not None
+    assert abandoned.is_file()
+    share_rows(spec)
+    assert not abandoned.exists()
+    assert shared_file(spec) is not None
