@@ -47,14 +47,18 @@ class ReportCache:
     """A cache of the pages and checks that are made from the results in two folders.
 
     A key is a hash of all that a page depends on: code, libraries, specifications and results. An
-    entry that is damaged, or that belongs to another key, is not used.
+    entry that is damaged, or that belongs to another key, is not used. With a plug-in loaded, the
+    cache is neither read nor written. The entries are files in the user's cache folder.
     """
 
     dirs: ResultsDirs
 
     def texts(self, paper: str, make: Callable[[], Texts]) -> Texts:
-        """Return the texts of a paper, or of all papers for the name ``*``; `make` computes them if
-        they are not in the cache.
+        """Return the texts of the pages of a paper, {address of the file: text}, from the cache.
+
+        `paper`: its key, or ``*`` for the pages on all papers. `make` computes the texts if they
+        are not in the cache, which then keeps them. With a plug-in loaded, they are always
+        computed.
         """
         if not self._is_usable:
             return make()
@@ -66,8 +70,11 @@ class ReportCache:
         return texts
 
     def text(self, question: str, make: Callable[[], str | None]) -> str | None:
-        """Return the answer to a question about the results of all papers; `make` computes it if
-        it is not in the cache, and returns None for an answer that is not to be kept.
+        """Return the answer to a question about the results of all papers, from the cache.
+
+        `question`: any text that identifies it. `make` computes the answer if it is not in the
+        cache, which then keeps it; it returns None if the answer must not be kept, and None is then
+        returned. With a plug-in loaded, the answer is always computed.
         """
         if not self._is_usable:
             return make()
@@ -84,22 +91,28 @@ class ReportCache:
 
     @cached_property
     def digest(self) -> str:
-        """A hash of all that the site depends on, which names the models of plug-ins too."""
+        """A SHA-256 hash of all that the site depends on.
+
+        It covers the names and origins of the models of plug-ins too. It is equal only if results,
+        specifications, code and libraries have not changed.
+        """
         models = [(entry.name, entry.origin) for entry in registry().values()]
         parts = [str(self.dirs), models, self._key("*")]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     @cached_property
     def _is_usable(self) -> bool:
-        """True if no plug-in is loaded: the code of a plug-in may depend on anything."""
+        """True if no plug-in is loaded: the results of one may depend on files that no key covers."""
         are_built_in = all(
             entry.origin == ModelEntry.origin for entry in registry().values()
         )
         return are_built_in and not has_plugin_objects()
 
     def _key(self, paper: str) -> str:
-        """Return the key of the texts of a paper (its key), or of all papers for ``*``: a hash of
-        its results and of `_shared`.
+        """Return the key under which the texts of a paper are cached: a SHA-256 hash.
+
+        It covers the paper's result files in both folders, and all that `_shared` lists. `paper`:
+        its key, or ``*`` for all papers.
         """
         digest = hashlib.sha256(self._shared.encode())
         digest.update(paper.encode())
@@ -118,8 +131,10 @@ class ReportCache:
 
     @cached_property
     def _shared(self) -> str:
-        """What all pages depend on, a line each: digests of the code, the specifications and the
-        user's papers, and the versions of libraries, Python and machine.
+        """All that every page depends on, as a text of one line each.
+
+        The lines are digests of the code, of the specifications and of each folder with papers,
+        names and versions of libraries, the version of Python and the machine.
         """
         package = Path(elmbench.__file__).parent
         specs = spec_root()
@@ -143,7 +158,10 @@ class ReportCache:
 
 
 def _digest_of(folder: Path, files: Iterable[Path]) -> str:
-    """Return the digest of files and of their names relative to a folder."""
+    """Return a SHA-256 digest of the names (relative to `folder`) and contents of files.
+
+    The order of `files`, all below `folder`, does not matter; folders among them are ignored.
+    """
     digest = hashlib.sha256()
     for file in sorted(files):
         if file.is_file():
@@ -155,13 +173,15 @@ def _digest_of(folder: Path, files: Iterable[Path]) -> str:
 
 
 def _path(key: str) -> Path:
-    """Return the path of an entry of the cache."""
+    """Return the path of the cached entry with this key: a JSON file in the user's cache folder."""
     return cache_folder() / _FOLDER / f"{key}.json"
 
 
 def _read(key: str) -> Texts | None:
-    """Return the texts of an entry of the cache; None if it is missing, damaged or of another
-    key.
+    """Return the texts of the cached entry with this key, {name: text}; None if there is none.
+
+    A damaged entry, or one written under another key, counts as none. Reading an entry sets its
+    time, so that the entries used last are kept.
     """
     path = _path(key)
     entry = read_json(path)
@@ -174,7 +194,10 @@ def _read(key: str) -> Texts | None:
 
 
 def _write(key: str, texts: Texts) -> None:
-    """Write an entry of the cache, if the folder can be written, and delete the oldest ones."""
+    """Write the cached entry with this key, and delete the oldest ones beyond `_MOST_ENTRIES`.
+
+    If the folder cannot be written, nothing happens. `texts`: {name: text}.
+    """
     path = _path(key)
     entry = {"sha256": _checksum(key, texts), "texts": texts}
     with suppress(WriteError):
@@ -188,5 +211,5 @@ def _write(key: str, texts: Texts) -> None:
 
 
 def _checksum(key: str, texts: Mapping[str, str]) -> str:
-    """Return the checksum of an entry."""
+    """Return a SHA-256 checksum of the key and the texts of an entry, which shows a damaged one."""
     return hashlib.sha256(json.dumps([key, texts], sort_keys=True).encode()).hexdigest()

@@ -49,8 +49,9 @@ class ResultBlocks:
     """The blocks that documents may hold, made from the results in some folders.
 
     Each name in `names` is a method that returns the Markdown of a block. `paper` is the key of a
-    paper, which may be left out if there is only one. `folder` is the folder of a page for each
-    paper, such as `folder/miller.md`; without it, the papers have no links.
+    paper, such as "miller"; if it is empty, there must be only one paper (else ElmbenchError).
+    `folder` is the folder of a page for each paper, such as `folder/miller.md`; if it is empty, the
+    papers have no links. Results are read once, when a block first needs them.
     """
 
     names: ClassVar[tuple[str, ...]] = (
@@ -63,18 +64,31 @@ class ResultBlocks:
         self._read: dict[str, PaperResults] = {}
 
     def paper_results(self, paper: str = "") -> PaperResults:
-        """Return the results of a paper, which are read once."""
+        """Return the results of all tables of a paper; each paper is read only once.
+
+        `paper`: its key; empty for the only one. Raises ElmbenchError if the key is unknown, or
+        empty with several papers.
+        """
         key = _find_paper(paper)
         if key not in self._read:
             (self._read[key],) = read_paper_results(tables_by_paper()[key], self._dirs)
         return self._read[key]
 
     def all_papers(self) -> list[PaperResults]:
-        """Return the results of all papers."""
+        """Return all papers, in the order of the catalogue, with the results of their tables.
+
+        Papers without any results are included.
+        """
         return [self.paper_results(key) for key in tables_by_paper()]
 
     def answer(self, paper: str = "") -> str:
-        """Return the sentence on a whole paper, then the sentences on its tables."""
+        """Return the answer on a paper as Markdown: a bold sentence, then a list.
+
+        The list has sentences on each table and metric, and on the counts. Between them is a
+        paragraph of the sentences of the paper's file, if it has any. It is "No published value is
+        compared." if that is so. `paper`: its key; empty for the only one (ElmbenchError if there
+        are several).
+        """
         results = self.paper_results(paper)
         if not results.sentences:
             return "No published value is compared."
@@ -85,7 +99,12 @@ class ResultBlocks:
         return "\n".join(lines + [f"- {sentence}" for sentence in details])
 
     def in_short(self, folder: str = "") -> str:
-        """Return for each paper the sentences of its file that say whether it holds."""
+        """Return a Markdown list of the short answers: for each paper, the sentences of its file.
+
+        They say whether the paper holds, with numbers from the results; papers without such a
+        sentence are left out. `folder`: the folder of the papers' pages, to link the names; no
+        links if empty.
+        """
         return "\n".join(
             f"- {_link(paper, folder, paper.paper.name)}: {' '.join(paper.in_short)}"
             for paper in self.all_papers()
@@ -93,7 +112,12 @@ class ResultBlocks:
         )
 
     def answers(self, folder: str = "") -> str:
-        """Return the sentence on each paper."""
+        """Return a Markdown list with the sentence on each whole paper.
+
+        It names the tables that hold, and the numbers of values within the margin. Papers without a
+        compared value are left out. `folder`: the folder of the papers' pages, to link the names;
+        no links if empty.
+        """
         return "\n".join(
             f"- {_link(paper, folder, paper.paper.name)}: {paper.sentences[0]}"
             for paper in self.all_papers()
@@ -101,8 +125,11 @@ class ResultBlocks:
         )
 
     def grid(self, folder: str = "") -> str:
-        """Return a Markdown table with a line for each paper: its tables by verdict, its values
-        within the margin and its pairs in the printed order.
+        """Return a Markdown table with a line for each paper.
+
+        Its columns are the paper, the tables by verdict, the values within the margin and the pairs
+        of models in the printed order. `folder`: the folder of the papers' pages, linked in a last
+        column; without it, there is no such column.
         """
         headings = list(_GRID_COLUMNS)
         if folder:
@@ -117,14 +144,23 @@ class ResultBlocks:
         return pipe_rows(rows)
 
     def findings(self, paper: str = "") -> str:
-        """Return the findings about a paper, with their evidence."""
+        """Return the findings about a paper as Markdown paragraphs: a bold title and its evidence.
+
+        They come from the paper's file, and only those whose tables all have results. `paper`: its
+        key; empty for the only one (ElmbenchError if there are several).
+        """
         return "\n\n".join(
             f"**{finding.title}.** {' '.join(finding.evidence)}"
             for finding, _ in self.paper_results(paper).findings
         )
 
     def verdicts(self, paper: str = "") -> str:
-        """Return the number of published values with each verdict, by table and profile."""
+        """Return a Markdown table of numbers: the published values with each verdict.
+
+        A line is a table under one profile, a column one verdict that occurs. A last sentence names
+        the tables that have results but no verdict. `paper`: its key; empty for the only one
+        (ElmbenchError if there are several).
+        """
         counts: dict[tuple[str, str], Counter[str]] = {}
         for results in self.paper_results(paper).results:
             spec = results.resolved.file.spec
@@ -154,8 +190,11 @@ class ResultBlocks:
         reading: str = "",
         dataset: str = "",
     ) -> str:
-        """Return a table under one reading as fenced text, as `elmbench table` prints it, without
-        notes; only one metric or data set if named.
+        """Return a table of results as fenced text, as `elmbench table` prints it, without notes.
+
+        It has the first section under `reading`: "id=value;id=value", or empty for the default
+        readings. `id`: of the table, or its alias. `metric`, `dataset`: show only this one; all if
+        empty. Raises ElmbenchError if the table has no results under the profile or the reading.
         """
         results = self.table_results(id, profile)
         if dataset:
@@ -174,7 +213,11 @@ class ResultBlocks:
         return "\n".join(["```", *lines, "```"])
 
     def table_results(self, id: str, profile: str) -> Results:
-        """Return the results of a table under a profile; raise ElmbenchError if there are none."""
+        """Return the results of a table under one profile.
+
+        `id`: of the table, or its alias. Raises ElmbenchError for an unknown table, or one that has
+        no results under the profile; those of `ci` do not count if there are others.
+        """
         file = find_experiment(id)
         for results in self.paper_results(file.paper.key).results:
             resolved = results.resolved
@@ -187,7 +230,7 @@ class ResultBlocks:
         )
 
     def signs(self) -> str:
-        """Return the meaning of the signs in a table."""
+        """Return a sentence that explains the signs of the verdicts in a table, and the asterisk."""
         meanings = ", ".join(f"{sign} {verdict}" for verdict, sign in SIGNS.items())
         return (
             f"The paper's row stands below ours, with the signs of the verdicts: {meanings}. "
@@ -195,8 +238,11 @@ class ResultBlocks:
         )
 
     def claims(self, paper: str = "") -> str:
-        """Return the verdict on each claim of a paper, under the most faithful profile that tested
-        it.
+        """Return a Markdown table with a line for each claim of a paper about its tables.
+
+        The columns are table, claim, data, comparison, profile (the most faithful one that tested
+        it) and verdict. `paper`: its key; empty for the only one (ElmbenchError if there are
+        several).
         """
         rows = [["table", "claim", "data", "comparison", "profile", "verdict"]]
         for outcome in self.paper_results(paper).judged.claims:
@@ -212,7 +258,11 @@ class ResultBlocks:
         return pipe_rows(rows)
 
     def main(self, paper: str = "") -> str:
-        """Return the main claims of a paper with the result of each in words."""
+        """Return a Markdown list of the tested main claims of a paper with their results.
+
+        Below each is a list of the claims about tables that tested it, with verdict and evidence.
+        `paper`: its key; empty for the only one (ElmbenchError if there are several).
+        """
         lines = []
         for claim, result, parts in self.paper_results(paper).judged.main_claims:
             sentence = f'"{claim.says}" ({claim.where})'
@@ -223,7 +273,11 @@ class ResultBlocks:
         return "\n".join(lines)
 
     def own_runs(self) -> str:
-        """Return how many of our own runs lie in the intervals of the others, by paper."""
+        """Return a Markdown table: how many of our own runs lie in the interval of the other runs.
+
+        It has a line for each paper whose models have enough runs, and one for all; about 95 %
+        should be inside. It checks our intervals, and uses no published number.
+        """
         counts = {
             paper.paper.name: count_own_runs_inside(
                 value for table in paper.run for value in table.judged.compared_values
@@ -240,8 +294,12 @@ class ResultBlocks:
         return pipe_rows(rows)
 
     def distorted_prints(self) -> str:
-        """Return a Markdown table: how many distorted prints of each kind the verdict on each table
-        notices, and how many of our own runs it accepts as a print.
+        """Return a Markdown table that tests the verdicts themselves: do they notice wrong numbers?
+
+        A line is a table with at least `FEWEST_VALUES` compared values whose verdict is not
+        `does not hold`; the last line has sums. For each kind of distortion of the published values
+        (`KINDS`), it has "noticed of tried"; the last column has how many of our own runs are
+        accepted as a print.
         """
         columns = (*KINDS, "own runs")
         rows = [["table", "verdict", *KINDS, "own runs accepted"]]
@@ -263,8 +321,10 @@ class ResultBlocks:
     def _main_metrics(
         self,
     ) -> Iterator[tuple[TableResults, TableVerdict, list[ComparedValue]]]:
-        """Yield the main metric of each table that has `FEWEST_VALUES` compared values or more,
-        unless its verdict says no: there is nothing left to notice.
+        """Yield (table, verdict on its main metric, compared values of this metric).
+
+        Tables with fewer than `FEWEST_VALUES` compared values are left out, and those whose verdict
+        is `does not hold`: a distortion could make it no worse.
         """
         for table, verdict in self._verdicts_on_tables():
             is_large = verdict.values.n >= FEWEST_VALUES
@@ -277,12 +337,16 @@ class ResultBlocks:
                 yield table, verdict, values
 
     def _verdicts_on_tables(self) -> Iterator[tuple[TableResults, TableVerdict]]:
-        """Yield each table that has a verdict on its main metric, and this verdict."""
+        """Yield (table, verdict on its main metric) for the tables of all papers that have one."""
         for paper in self.all_papers():
             yield from paper.main_verdicts
 
     def measures(self) -> str:
-        """Return the three measures of the main metric of each table, with signs, by paper."""
+        """Return a Markdown table of the measures of each table's main metric, for all papers.
+
+        The columns are paper, table, metric, values, order, differences and verdict. Each measure
+        has the sign of its state before its number.
+        """
         rows = [
             ["paper", "table", "metric", "values", "order", "differences", "verdict"]
         ]
@@ -305,7 +369,13 @@ class ResultBlocks:
         return pipe_rows(rows)
 
     def prints(self, paper: str = "") -> str:
-        """Return the findings of the checks of the print in a paper."""
+        """Return a Markdown table of the slips in a paper's print, and a sentence of counts.
+
+        The checks of the print use no results. The columns are table, check, subject and finding;
+        without findings, there is only the sentence. Raises NothingToCompareError if no published
+        values are available. `paper`: its key; empty for the only one (ElmbenchError if there are
+        several).
+        """
         checked = check_prints([_find_paper(paper)])
         summary = summary_text(checked)
         findings = [finding for table in checked for finding in table.findings]
@@ -319,7 +389,11 @@ class ResultBlocks:
 
 
 def _find_paper(paper: str) -> str:
-    """Return the key of a paper, by default of the only one."""
+    """Return the key of a paper of the catalogue: `paper` itself, or the only one if it is empty.
+
+    Raises ElmbenchError if the key is unknown, or if it is empty and there are several papers or
+    none.
+    """
     keys = list(tables_by_paper())
     if paper in keys:
         return paper
@@ -334,9 +408,11 @@ def _find_paper(paper: str) -> str:
 
 
 def _find_section(results: Results, reading: str) -> Section:
-    """Return the first section of a table under one reading; raise ElmbenchError if it was not run.
+    """Return the first section of a table under one choice of readings.
 
-    `reading`: "id=value", several separated by ";"; empty for the default readings.
+    `reading`: "id=value", several separated by ";"; empty for the default readings. Of several
+    selections, the first section is the table's own. Raises ElmbenchError if no cell was run under
+    it.
     """
     sections: dict[str, Section] = {}
     for section in results.table.sections:
@@ -354,13 +430,19 @@ def _find_section(results: Results, reading: str) -> Section:
 
 
 def _link(paper: PaperResults, folder: str, name: str) -> str:
-    """Return the name of a paper, with a link to its page if there is a folder of pages."""
+    """Return the name of a paper as a Markdown link to `folder/KEY.md`.
+
+    `name`: the text of the link, returned as it is if `folder` is empty.
+    """
     return f"[{name}]({folder}/{paper.paper.key}.md)" if folder else name
 
 
 def _grid_cells(paper: PaperResults) -> list[str]:
-    """Return three texts: the tables of a paper by verdict, the number of its values within the
-    margin, and of its pairs of models in the printed order.
+    """Return three texts: a paper's tables by verdict, its values and its ordered pairs.
+
+    The first is such as "✓ holds: Table 1; ✗ does not hold: Table 2", the others "31 of 40" (values
+    within the margin; pairs of models in the printed order, of those that our runs separate).
+    Without a verdict, they are the reason and two dashes.
     """
     verdicts = [verdict for _, verdict in paper.main_verdicts]
     if not verdicts:
@@ -385,8 +467,10 @@ def _grid_cells(paper: PaperResults) -> list[str]:
 
 
 def _label_in_grid(label: str, verdict: TableVerdict) -> str:
-    """Return the label of a table with the margin of the paper's file, if it has one, and with the
-    number of its exceptions if it holds but for them.
+    """Return the label of a table with remarks, such as "Table 1 (but for 2 exceptions)".
+
+    The remarks are a margin of the paper's file, if it differs from the standard one, and the
+    number of exceptions of a verdict that holds but for them; without any, it is the label alone.
     """
     notes = [own_margin_text(verdict)]
     if verdict.state == "holds" and verdict.exceptions:
@@ -398,8 +482,10 @@ def _label_in_grid(label: str, verdict: TableVerdict) -> str:
 def _count_noticed(
     metric: str, values: list[ComparedValue]
 ) -> dict[str, tuple[int, int]]:
-    """Return the numbers (noticed, tried) of distortions by kind, and for "own runs" the numbers
-    (accepted, tried). `values`: of one table and metric.
+    """Return how many distorted prints of a table the verdict notices: {kind: (noticed, tried)}.
+
+    The kind "own runs" has (accepted, tried) instead: prints made of our own runs. Kinds that the
+    table cannot have are missing. `metric`: that of `values`, the compared values of one table.
     """
     counts = {
         one.kind: (one.noticed, one.n)
@@ -410,5 +496,5 @@ def _count_noticed(
 
 
 def _of(part: int, whole: int) -> str:
-    """Return "PART of WHOLE"; a dash if the whole is 0."""
+    """Return "PART of WHOLE", such as "31 of 40"; a dash if the whole is 0."""
     return f"{part} of {whole}" if whole else "–"

@@ -51,7 +51,11 @@ STATE_SIGNS = {
 
 
 def measure_legend(verdicts: Iterable[TableVerdict]) -> str:
-    """Return the legend of `MEASURE_COLUMNS`, with the margins that papers have replaced."""
+    """Return the sentences that explain `MEASURE_COLUMNS`, the columns of `measure_texts`.
+
+    If papers replace the standard margins of some `verdicts`, a last sentence lists these metrics
+    and margins, each once: "Margins of the paper's file: rmse 5 %."
+    """
     replaced = [
         f"{verdict.metric} {margin_text(verdict.unit)}"
         for verdict in verdicts
@@ -63,18 +67,27 @@ def measure_legend(verdicts: Iterable[TableVerdict]) -> str:
 
 
 def metric_plural(metric: str) -> str:
-    """Return a metric's name for several values."""
+    """Return a metric's name for several values, such as "accuracies" for `accuracy`.
+
+    It is "values of NAME" for metrics that are not in `_PLURALS`.
+    """
     return _PLURALS.get(metric, f"values of {metric}")
 
 
 def distance_text(verdict: TableVerdict) -> str:
-    """Return the median of abs(ours - published) with its unit, such as "0.8 points"."""
+    """Return the median of abs(ours - published) with its unit, such as "0.8 points".
+
+    The median is over the values of a verdict. The unit is that of the metric: points for a share,
+    percent of the published values for an error ("2.1 %"), none for a correlation ("0.012").
+    """
     return median_text(verdict.unit, verdict.values)
 
 
 def median_text(unit: Unit, values: Values) -> str:
-    """Return the median of abs(ours - published) with its unit; that of a relative metric in
-    percent of the published values.
+    """Return the median of abs(ours - published) with its unit, such as "0.8 points".
+
+    `unit`: of the metric that all of `values` have. For a relative unit (errors), each distance is
+    divided by the published value, and the median is in percent: "2.1 %".
     """
     if unit.is_relative:
         return distance_with_unit(unit, unit.margin * values.margins.estimate)
@@ -84,7 +97,9 @@ def median_text(unit: Unit, values: Values) -> str:
 def distance_with_unit(unit: Unit, distance: float) -> str:
     """Return a distance with its unit, such as "0.8 points" or "2.1 %".
 
-    `distance`: of a relative metric, a share of the published value.
+    `distance`: as a number of the metric, such as .008 for 0.8 points; for a relative unit, divided
+    by the published value, such as .021 for 2.1 %. If the unit has no name (correlations), the text
+    is the number alone, with three significant digits.
     """
     in_points = unit.name == "points"
     if unit.is_relative or in_points:
@@ -95,7 +110,11 @@ def distance_with_unit(unit: Unit, distance: float) -> str:
 
 
 def margin_text(unit: Unit) -> str:
-    """Return the margin of a metric with its unit, such as "1 point", "3 %" or ".02"."""
+    """Return the margin of a unit as text: "1 point", "3 %", "2 rows" or ".02".
+
+    Points are hundredths of a share, and the percentage is that of a published value. The margin of
+    a correlation has no unit.
+    """
     if unit.name == "points":
         points = f"{100 * unit.margin:.4g}"
         return f"{points} point" if points == "1" else f"{points} points"
@@ -109,8 +128,10 @@ def margin_text(unit: Unit) -> str:
 
 
 def own_margin_text(verdict: TableVerdict) -> str:
-    """Return the margin of a paper's file beside the standard one, such as "margin 2 points, not 1
-    point"; empty if it is the same.
+    """Return the margin of the paper's file beside the standard one.
+
+    It is such as "margin 2 points, not 1 point". The text is empty if the metric of the verdict has
+    its standard margin.
     """
     standard = unit_of(verdict.metric)
     if verdict.unit == standard:
@@ -119,8 +140,11 @@ def own_margin_text(verdict: TableVerdict) -> str:
 
 
 def order_text(verdict: TableVerdict) -> str:
-    """Return the pairs of models in the printed order, of those that our runs separate, and the
-    number of other pairs, such as "12/15 +3"; a dash if the print separates none.
+    """Return the numbers of pairs of models in the printed order, such as "12/15 +3".
+
+    Of 18 pairs of models on a data set that the print separates by more than the margin, our runs
+    then separate 15; 12 of them have the printed order, and 3 are too close in our runs. "+0" is
+    left out. The text is a dash if the print separates no pair.
     """
     order = verdict.order
     if not order.n:
@@ -130,13 +154,19 @@ def order_text(verdict: TableVerdict) -> str:
 
 
 def slope_text(slope: Interval) -> str:
-    """Return the slope of our differences on the printed ones; a dash if there is none."""
+    """Return the slope of our differences between models on the printed ones, with two decimals.
+
+    The text is a dash if there is no slope (NaN).
+    """
     return "–" if math.isnan(slope.estimate) else f"{slope.estimate:.2f}"
 
 
 def strict_text(tests: Sequence[StrictTest]) -> str:
-    """Return the p-values of the strict tests for the fewest and the most runs in a published mean,
-    such as ".03 to .2"; one if they are equal, a dash without tests.
+    """Return the p-values of strict tests as text, such as ".030 to .200".
+
+    `tests`: in the order of the runs that a published value may be a mean over. Only the first
+    (fewest runs) and the last p-value are shown, and one if both texts are equal. Without tests,
+    the text is a dash.
     """
     if not tests:
         return "–"
@@ -145,7 +175,12 @@ def strict_text(tests: Sequence[StrictTest]) -> str:
 
 
 def measure_texts(verdict: TableVerdict) -> list[str]:
-    """Return the measures of a verdict in words, one for each of `MEASURE_COLUMNS`."""
+    """Return the texts of a verdict's measures, one for each of `MEASURE_COLUMNS`.
+
+    They are the metric, the median distance with its unit, the values within the margin ("31/40"),
+    the order ("12/15 +3"), the slope, the p-values of the strict tests, and the verdict with its
+    exceptions. A measure that does not exist is a dash.
+    """
     values = verdict.values
     return [
         verdict.metric,
@@ -159,7 +194,11 @@ def measure_texts(verdict: TableVerdict) -> list[str]:
 
 
 def state_text(verdict: TableVerdict) -> str:
-    """Return the verdict with its exceptions, and with the margin of the paper's file."""
+    """Return the verdict with its exceptions and margin, such as "holds but for SVM".
+
+    If the paper's file replaces the standard margin, it follows in parentheses: "holds (margin 2
+    points, not 1 point)".
+    """
     words = verdict.state_and_exceptions
     margin = own_margin_text(verdict)
     return f"{words} ({margin})" if margin else words
@@ -168,9 +207,13 @@ def state_text(verdict: TableVerdict) -> str:
 def table_sentence(
     label: str, verdict: TableVerdict, corrected_p: float | None = None
 ) -> str:
-    """Return the verdict on one metric of a table in words, with the profiles of its values.
+    """Return sentences with all measures of the verdict on one metric of a table.
 
-    `corrected_p`: the p-value of the strict test after Holm's correction for the paper's tables.
+    They give the median distance, the order, the differences and the strict test, and end with
+    "Verdict: holds." `label`: of the table, such as "Table 1"; profiles other than `paper` follow
+    it in parentheses. `corrected_p`: the p-value of the strict test after Holm's correction for the
+    paper's tables; None if it is not corrected, and not shown if its text equals the uncorrected
+    one.
     """
     profiles = " and ".join(verdict.profiles)
     title = "profiles" if len(verdict.profiles) > 1 else "profile"
@@ -190,7 +233,10 @@ def table_sentence(
 
 
 def _values_words(verdict: TableVerdict) -> str:
-    """Return the distance of the values in words, with the number of those within the margin."""
+    """Return the clause on the median distance and the values within the margin.
+
+    It is "the median distance is 0.8 points, and 31 of 40 are within 1 point (values hold)".
+    """
     values = verdict.values
     words = (
         f"the median distance is {distance_text(verdict)}, and {values.within} of {values.n} are "
@@ -200,7 +246,13 @@ def _values_words(verdict: TableVerdict) -> str:
 
 
 def _order_words(verdict: TableVerdict) -> str:
-    """Return the order of the models in words, with the exchanges that it would notice."""
+    """Return the clause on the order of the models in print and in our runs.
+
+    It is such as "12 of 15 pairs of models have the printed order (order holds)". Pairs that are
+    too close in our runs follow. The last part is the power, "9 of 10 exchanges of two models would
+    be noticed": the verdict on the order would notice if the paper exchanged these two models. If
+    the print or our runs separate no two models, the clause says only so.
+    """
     order = verdict.order
     if not order.n:
         return "the print separates no two models"
@@ -220,7 +272,12 @@ def _order_words(verdict: TableVerdict) -> str:
 
 
 def _proposed_words(order: Order) -> str:
-    """Return the order of the proposed models in words; empty if our runs separate no pair."""
+    """Return the clause on the models that the paper proposes against all others.
+
+    It is such as "proposed models against the rest: 5 of 6 (2 too close)": of the pairs of models
+    that our runs separate, 5 have the printed order. It is empty if our runs separate no pair.
+    `order`: of the pairs with one proposed model.
+    """
     decided = order.same + order.opposite
     if not decided:
         return ""
@@ -229,7 +286,11 @@ def _proposed_words(order: Order) -> str:
 
 
 def _differences_words(verdict: TableVerdict) -> str:
-    """Return the size of our differences in words; empty if they are not compared."""
+    """Return the clause on the slope: "differences are 0.92 times the printed ones, 0.80 to 1.05".
+
+    The interval is left out if an end is not finite; the state of the measure follows in
+    parentheses. The clause is empty if there is no slope.
+    """
     slope = verdict.differences
     if math.isnan(slope.estimate):
         return ""
@@ -242,7 +303,12 @@ def _differences_words(verdict: TableVerdict) -> str:
 
 
 def _measure_words(name: str, verdict: MeasureVerdict) -> str:
-    """Return the verdict on a measure: its state, its exceptions and what it rests on."""
+    """Return the verdict on a measure in words, such as "order holds but for SVM".
+
+    `name`: "values", "order" or "differences". For a measure that holds only with one model or data
+    set, the words are "values undecided, as it rests on SVM"; exceptions of a measure that does not
+    hold are listed as "reversed".
+    """
     verb = {"holds": "holds" if name == "order" else "hold"}
     verb["does not hold"] = "does not hold" if name == "order" else "do not hold"
     words = f"{name} {verb.get(verdict.state, verdict.state)}"
@@ -257,7 +323,12 @@ def _measure_words(name: str, verdict: MeasureVerdict) -> str:
 
 
 def _strict_words(verdict: TableVerdict, corrected_p: float | None) -> str:
-    """Return the sentence on the strict test; empty without one."""
+    """Return the sentence on the strict test, with a trailing space; empty without a test.
+
+    It gives the p-value of the print as one more rerun of ours, and the number of published values
+    outside of their prediction intervals. `corrected_p`: after Holm's correction for the paper's
+    tables; None, or one with the same text, is not shown.
+    """
     if not verdict.strict:
         return ""
     first = verdict.strict[0]
@@ -276,8 +347,11 @@ def _strict_words(verdict: TableVerdict, corrected_p: float | None) -> str:
 
 
 def answer_sentence(tables: Sequence[tuple[str, TableVerdict]]) -> str:
-    """Return the answer on a paper in words, from the label of each table and the verdict on its
-    main metric.
+    """Return two sentences on a whole paper: the verdicts on its tables, and the counts of values.
+
+    `tables`: pairs (label, verdict on the table's main metric), at least one. The second sentence
+    gives the values within the margin and, of the pairs of models that both the print and our runs
+    separate, those in the same order; without such pairs, only the values.
     """
     verdicts = [verdict for _, verdict in tables]
     values = [verdict.values for verdict in verdicts]
@@ -296,7 +370,12 @@ def answer_sentence(tables: Sequence[tuple[str, TableVerdict]]) -> str:
 
 
 def _sentence_on_tables(tables: Sequence[tuple[str, TableVerdict]]) -> str:
-    """Return a sentence with the tables of each verdict."""
+    """Return the sentence that lists tables by verdict.
+
+    It is such as "Of 3 tables, 2 hold: Table 1, Table 2; 1 is undecided: Table 3." `tables`: pairs
+    (label, verdict). For one table it is "Table 1 holds." The verdicts have the order of
+    `TABLE_VERDICTS`.
+    """
     if len(tables) == 1:
         ((label, verdict),) = tables
         verb = "is " if verdict.state == "undecided" else ""
@@ -314,7 +393,11 @@ def _sentence_on_tables(tables: Sequence[tuple[str, TableVerdict]]) -> str:
 
 
 def _label_with_remarks(label: str, verdict: TableVerdict) -> str:
-    """Return the label of a table with its exceptions, and with the margin of the paper's file."""
+    """Return the label of a table with remarks, such as "Table 1 (but for SVM)".
+
+    The remarks are the exceptions of a verdict that holds, and a margin of the paper's file that
+    differs from the standard one; without any, it is the label alone.
+    """
     remarks = []
     if verdict.state == "holds" and verdict.exceptions:
         remarks.append(f"but for {', '.join(verdict.exceptions)}")
@@ -324,8 +407,9 @@ def _label_with_remarks(label: str, verdict: TableVerdict) -> str:
 
 
 def _state_words(state: str, n: int) -> str:
-    """Return a number of tables with a verdict as its verb, such as "3 hold" or "1 is
-    undecided".
+    """Return "`n` tables have this verdict" without the noun, such as "3 hold" or "1 is undecided".
+
+    `state`: one of `TABLE_VERDICTS`.
     """
     if state == "undecided":
         return f"{n} {'is' if n == 1 else 'are'} undecided"
