@@ -29,13 +29,14 @@ def build_report(
     *,
     force: bool = False,
 ) -> Path:
-    """Build the site from the results and return its first page.
+    """Build the site from all results and return the path of its first page.
 
     Nothing is written if results, specifications and code have not changed since the last report.
-    `folder`: by default `site` in the user's folder. Its other files stay. `force`: accept a folder
-    without a site, and replace files of others that have the name of a page.
-
-    Raises ElmbenchError if there are no results, or the folder holds something other than a site.
+    `folder`: by default `site` in the user's folder. Files in it that are not of the site stay.
+    `watch`: yields the tables that it is given, to show progress, up to `PASSES` times each.
+    `force`: accept a folder without a site, and replace files of others that have the name of a
+    page. Raises ElmbenchError if there are no results, or the folder holds something other than a
+    site.
     """
     site = SiteFolder(folder or dirs.user / "site", force)
     cache = ReportCache(dirs)
@@ -50,9 +51,10 @@ def build_report(
 
 
 def gather_papers(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
-    """Return the results of every paper; raise ElmbenchError if there are none.
+    """Return every paper with the results of its tables.
 
-    `watch` yields the tables that it is given, one after the other.
+    Raises ElmbenchError if no table has results. `watch`: yields the tables that it is given, to
+    show progress.
     """
     from elmbench.report.papers import read_paper_results
 
@@ -70,7 +72,10 @@ def gather_papers(dirs: ResultsDirs, watch: Watch = iter) -> list[PaperResults]:
 
 
 def comparisons_in(results_dir: Path) -> list[str]:
-    """Return the ids of the comparisons in a results folder, which the site leaves out."""
+    """Return the ids of the comparisons in a results folder, sorted, such as "own/wine".
+
+    They are those on a user's data, which the site leaves out.
+    """
     return sorted(
         f"own/{path.parent.name}"
         for path in (results_dir / COMPARE / "own").glob("*/cells.csv")

@@ -34,8 +34,11 @@ from elmbench.tables.result_table import COMMITTED_SIGN, Entry, ResultTable, Sec
 
 
 def build_table(judged: JudgedResults) -> ResultTable:
-    """Return the table of judged results: a section for each reading and selection, in the order of
-    the lines of the summary, and notes.
+    """Return the table of judged results: title, columns, a section for each selection, and notes.
+
+    There is a section for each pair of readings and selection, in the order of the lines of the
+    summary: the default readings and the table's own selection come first. If the kind of table has
+    no column of optimism, neither the sections nor the notes show it.
     """
     resolved = judged.resolved
     cells = judged.cells
@@ -65,7 +68,11 @@ def build_table(judged: JudgedResults) -> ResultTable:
 
 
 def _subtitle(kind: TableKind, cells: pd.DataFrame) -> str:
-    """Return the paper and the profile of a table, or the protocol of a comparison."""
+    """Return the text below the title: the paper's citation and the profile with its departures.
+
+    For a comparison on a user's data, which has no paper, it describes the protocol. `cells`: the
+    frame of `cells.csv`, whose runs are counted.
+    """
     resolved = kind.experiment
     paper = resolved.file.paper
     if not paper.authors:  # a user's data
@@ -79,7 +86,11 @@ def _subtitle(kind: TableKind, cells: pd.DataFrame) -> str:
 
 
 def _protocol_in_words(resolved: Resolved) -> str:
-    """Describe the splits and the search of a comparison in words."""
+    """Return a sentence on the splits and the search of a comparison on a user's data.
+
+    It is such as "5 outer folds (stratified-kfold); hyperparameters are searched on each training
+    part, in 3 inner folds."
+    """
     protocol = resolved.spec.protocol
     outer = protocol.outer
     rows = resolved.settings.tune_rows
@@ -107,8 +118,10 @@ def _protocol_in_words(resolved: Resolved) -> str:
 
 
 def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
-    """Return a sentence with the profile of a table, its runs and its departures from the printed
-    protocol.
+    """Return a sentence with the profile of a table, its runs and its departures from the print.
+
+    Departures are fewer runs, stand-ins for data, fewer rows or folds, and thinned grids. `cells`:
+    the frame of `cells.csv`; without a line, the sentence says that no cell has ended.
     """
     runs = cells.groupby(["dataset", "model"])["run"].nunique()
     if not len(runs):
@@ -140,8 +153,9 @@ def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
 
 
 def _columns_with_our_parameters(resolved: Resolved) -> list[str]:
-    """Return the columns that have parameters of our own in place of the paper's, such as "SVM", or
-    "SVM on heart" if only some data sets have them.
+    """Return the model columns that have parameters of our own in place of the paper's.
+
+    A text is the column, such as "SVM", or "SVM on heart, iris" if only these data sets have them.
     """
     names: list[str] = []
     for column in resolved.spec.models:
@@ -158,13 +172,29 @@ def _columns_with_our_parameters(resolved: Resolved) -> list[str]:
 
 
 def _has_our_parameters(column: str, dataset: str, resolved: Resolved) -> bool:
-    """Return True if parameters of our own replace the paper's on a data set."""
+    """Return True if a model column has parameters of our own, not the paper's, on a data set.
+
+    It is False if our model, rather than its parameters, replaces the paper's.
+    """
     stand_in = resolved.stand_in(column, dataset)
     return stand_in is not None and bool(stand_in.parameters)
 
 
 class _Sections:
-    """The sections of one table, built from its cells."""
+    """The sections of one table, built from its cells.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The lines of `cells.csv`.
+    optimism : DataFrame
+        The lines of `optimism.csv`; none if the table does not show optimism.
+    kind : TableKind
+        The kind of table, with its experiment.
+    committed : collection of tuple
+        The groups of cells (data set, model, selection, reading) of the committed results, whose
+        values get a sign.
+    """
 
     def __init__(
         self,
@@ -190,8 +220,9 @@ class _Sections:
     ) -> Section:
         """Return the section of one selection under one choice of readings.
 
-        `reading`: as in `cells.csv`, "id=value;id=value"; empty for the default ones. `lines`:
-        those of the section.
+        `reading`: as in `cells.csv`, "id=value;id=value"; empty for the default ones. `select`:
+        such as "nested" or "oracle". `lines`: the lines of `summary.csv` with this reading and
+        selection; each becomes an entry.
         """
         entries = tuple(self._entries(reading, select, lines))
         return Section(
@@ -203,7 +234,11 @@ class _Sections:
         )
 
     def _explanation(self, select: str) -> str:
-        """Return how hyperparameters are chosen, or what the table shows if they are not."""
+        """Return the heading of a section: how its hyperparameters are chosen.
+
+        A kind of table that chooses none has its own heading. `select`: the selection, such as
+        "nested". Columns that have parameters of our own are named at the end.
+        """
         text = self._kind.heading()
         if not text:
             text = f"{select}: {selection_text(select, self._experiment)}"
@@ -216,11 +251,11 @@ class _Sections:
     def _entries(
         self, reading: str, select: str, lines: Sequence[SummaryLine]
     ) -> Iterator[Entry]:
-        """Yield the entries of a section: our value beside the published one, a line of the summary
-        each.
+        """Yield an entry for each line of the summary: our value as text beside the published one.
 
-        The best of two models or more on a data set is marked, of our complete means and of the
-        published values.
+        `lines`: those of `reading` and `select`. Our mean is marked if it is the best of two models
+        or more on the data set, and so is the published value. A table that ranks models also gets
+        their most common hyperparameters.
         """
         optimism = self._optimism_under(reading, select)
         params = _common_params(self._cells) if self._kind.ranks else {}
@@ -244,8 +279,10 @@ class _Sections:
             )
 
     def _optimism_under(self, reading: str, select: str) -> dict[Any, float]:
-        """Return the optimism by (data set, model) under a reading for the section of the oracle;
-        empty for other selections.
+        """Return the optimism of models under a reading: {(data set, model): optimism}.
+
+        It is only for the section of the selection `oracle`: empty for others, and without both
+        selections. `reading`: as in `cells.csv`; empty for the default ones.
         """
         if select != "oracle" or self._optimism.empty:
             return {}
@@ -256,16 +293,21 @@ class _Sections:
         return optimism
 
     def _shown(self, line: SummaryLine, places: int | None) -> str:
-        """Return the mean or the ending of a line, with the sign of the committed results if it is
-        one of them.
+        """Return the mean or the ending of a line as the table shows it.
+
+        A value of the committed results has their sign. `places`: decimals to show; None for three
+        significant figures. The text is empty if there is neither a mean nor an ending to show.
         """
         text = self._mean_or_ending(line, places)
         is_committed = line.group in self._committed
         return f"{text} {COMMITTED_SIGN}" if text and is_committed else text
 
     def _mean_or_ending(self, line: SummaryLine, places: int | None) -> str:
-        """Return the mean of a line with its digits, or the ending of its cells, if there is
-        either.
+        """Return the mean of a line as text, such as "0.93 ± 0.012", or how its cells ended.
+
+        A power of two is shown as the paper prints it ("2^-5"). `places`: decimals to show; None
+        for three significant figures, which times far below the printed ones have too. The text is
+        empty if the suite does not run the model, or all cells ended ok without a value.
         """
         status = line.ended
         if line.mean is not None:
@@ -288,8 +330,10 @@ class _Sections:
         return self._timeout_text(line) if status == "timeout" else ending_text(status)
 
     def _timeout_text(self, line: SummaryLine) -> str:
-        """Return the limit that the searches or fits of a line have reached, such as "> 600 s" or
-        "search > 600 s"; "timeout" if it is not known.
+        """Return the limit that the searches or fits of a line reached, such as "> 600 s".
+
+        It is "search > 600 s" if the limit is that of a search, and "timeout" if `cells.csv` has no
+        limit.
         """
         names = [*GROUP, "status"]
         values = [*line.group, line.ended]
@@ -312,8 +356,11 @@ class _Sections:
 
 
 def _best_of_rows(lines: Sequence[SummaryLine], resolved: Resolved) -> list[list[bool]]:
-    """Return a pair for each line of a summary: True if our mean, and True if the published value,
-    is the best of two models or more on the data set; False for times and sizes.
+    """Return for each line whether our mean and the published value are best: [ours, published].
+
+    Best is meant on a data set. The lines with the same data set and measure, one for each model,
+    are compared; ties are all best. It is False for the only model, for times and sizes, and for a
+    group of cells that did not all end ok.
     """
     scorers = {*resolved.spec.protocol.all_metrics} - {*MEASURES}
     values = []
@@ -340,7 +387,8 @@ def _best_of_rows(lines: Sequence[SummaryLine], resolved: Resolved) -> list[list
 def _sign_of(metric: str, scorers: Collection[str]) -> float:
     """Return 1 for a metric of which more is better, -1 for an error, and NaN for times and sizes.
 
-    `scorers`: metrics that the suite does not know.
+    `scorers`: the metrics of the table that the suite does not know, such as a user's; they count
+    as metrics.
     """
     if not is_quality(metric) and metric not in scorers:
         return np.nan
@@ -348,7 +396,10 @@ def _sign_of(metric: str, scorers: Collection[str]) -> float:
 
 
 def _compared_numbers(line: SummaryLine) -> tuple[float, float]:
-    """Return our mean and the published value of a line; NaN for a missing one."""
+    """Return our mean and the published value of a line as floats; NaN for a missing one.
+
+    Our mean is NaN, too, if not all cells of the line ended ok: the others may be the easier folds.
+    """
     # The folds that ended ok may be the easier ones.
     is_complete = line.ended == COMPLETE
     mean = line.mean if is_complete and line.mean is not None else math.nan
@@ -357,8 +408,10 @@ def _compared_numbers(line: SummaryLine) -> tuple[float, float]:
 
 
 def _common_params(cells: pd.DataFrame) -> dict[Any, str]:
-    """Return the most common hyperparameters of the folds by (data set, model), as texts such as
-    "C=1 gamma=2 (3 of 5)"; the count is left out if all folds have them.
+    """Return the most common hyperparameters of each model: {(data set, model): text}.
+
+    A text is such as "C=1 gamma=2 (3 of 5)", 3 of 5 folds; the count is left out if all folds have
+    them. `cells`: the frame of `cells.csv`; those that did not end ok are not counted.
     """
     is_complete = cells["status"] == COMPLETE
     groups = cells[is_complete].groupby(["dataset", "model"])
@@ -366,9 +419,10 @@ def _common_params(cells: pd.DataFrame) -> dict[Any, str]:
 
 
 def _most_common_params(choices: "pd.Series[str]") -> str:
-    """Return the most common hyperparameters of some folds as text (see `_common_params`).
+    """Return the most common hyperparameters of some folds, such as "C=1 gamma=2 (3 of 5)".
 
-    `choices`: the hyperparameters of each fold as JSON.
+    `choices`: the hyperparameters of each fold as JSON, at least one. The count is left out if all
+    folds have them.
     """
     counts = Counter(choices)
     ((most_common, count),) = counts.most_common(1)
@@ -381,14 +435,15 @@ def _most_common_params(choices: "pd.Series[str]") -> str:
 
 
 def _param_text(value: Any) -> str:
-    """Return the value of a hyperparameter, with three digits of a positive decimal number."""
+    """Return the value of a hyperparameter as text; positive floats have three digits."""
     return three_digits(value) if isinstance(value, float) and value > 0 else str(value)
 
 
 @dataclass(frozen=True)
 class TableGrid:
-    """A table in the paper's shape, with an entry for each row and column; measures have the names
-    of `words_for`.
+    """A table in the paper's shape: rows and columns with names, and an entry for each pair.
+
+    Measures have the names of `words_for`, data sets those of the paper.
     """
 
     #: What all values share: a measure, a data set or a model.
@@ -401,24 +456,28 @@ class TableGrid:
 
     @property
     def entries(self) -> list[Entry]:
-        """The entries, row by row."""
+        """The entries of all cells that have one, row by row."""
         return [
             entry for _, entries in self.rows for entry in entries if entry is not None
         ]
 
     @property
     def has_published(self) -> bool:
-        """True if the paper prints one of these values."""
+        """True if the paper prints at least one value of the grid."""
         return any(entry.published for entry in self.entries)
 
     @property
     def measures(self) -> set[str]:
-        """The metrics of its values."""
+        """The metrics of the grid's values, without settings such as `@rows=100`."""
         return {entry.measure.metric for entry in self.entries}
 
 
 class _Shape(NamedTuple):
-    """The axes of a grid: `dataset`, `model`, `measure`, `pair` (model and measure) or `all`."""
+    """The axes of the grids of a section, of which each has a heading.
+
+    Each is `dataset`, `model`, `measure`, `pair` (model and measure) or `all`: the kind of the rows
+    and of the columns, and what all values of a grid share.
+    """
 
     rows: str
     columns: str
@@ -426,9 +485,12 @@ class _Shape(NamedTuple):
 
 
 def grids_of(section: Section, resolved: Resolved) -> list[TableGrid]:
-    """Return the values of a section as grids, those with published values first.
+    """Return the values of a section as grids in the shape of the paper's table.
 
-    Entries without a value of ours and a published one are left out.
+    Those with published values come first. There is a grid for each measure, model or data set that
+    its values share (see `_shape_of`). Columns without any published value have a grid of their
+    own, unless the columns are models. Entries that have neither a value of ours nor a published
+    one are left out; without entries, the list is empty.
     """
     entries = [
         entry for entry in section.entries if entry.shown or entry.published is not None
@@ -456,11 +518,11 @@ def grids_of(section: Section, resolved: Resolved) -> list[TableGrid]:
 
 
 def _shape_of(entries: Sequence[Entry], resolved: Resolved) -> _Shape:
-    """Return the shape of the grids of some entries.
+    """Return the kinds of rows, columns and headings of the grids of some entries.
 
-    There is a grid of data sets and models for each measure. A single model has a grid of data sets
-    and measures, a table with a single data set one of models and measures, and models that have
-    few measures in common one of data sets and the measures of each model.
+    By default, each measure has a grid of data sets by models. A single model has a grid of data
+    sets by measures, a table with a single data set one of models by measures. Models that have few
+    measures in common have one grid of data sets by pairs of model and measure.
     """
     models = {entry.model for entry in entries}
     datasets = {entry.dataset for entry in entries}
@@ -475,10 +537,10 @@ def _shape_of(entries: Sequence[Entry], resolved: Resolved) -> _Shape:
 
 
 def _has_few_pairs(entries: Sequence[Entry]) -> bool:
-    """Return True if models have, on average, half of the measures or fewer.
+    """Return True if the models have, on average, at most half of the measures of all entries.
 
-    Published values decide if there are any: a paper may print two measures of many cited models,
-    of which we have no others.
+    Only entries with published values count, if there are any: a paper may print two measures of
+    many cited models, of which we have no others.
     """
     published = [entry for entry in entries if entry.published is not None]
     counted = published or entries
@@ -489,7 +551,12 @@ def _has_few_pairs(entries: Sequence[Entry]) -> bool:
 
 
 def _grid(entries: Sequence[Entry], shape: _Shape, resolved: Resolved) -> TableGrid:
-    """Return the grid of entries; rows and columns have the order of their first entries."""
+    """Return the grid of entries that share a heading.
+
+    Rows and columns have the order of the entries. `shape`: the kind of rows, columns and heading.
+    If all columns are one metric at several values of a hyperparameter (`metric@rows=100`), the
+    metric moves into the heading.
+    """
     entry_of = {}
     # The entries that name the columns.
     first_entries: dict[str, Entry] = {}
@@ -524,7 +591,11 @@ def _grid(entries: Sequence[Entry], shape: _Shape, resolved: Resolved) -> TableG
 
 
 def _name(entry: Entry, axis: str) -> str:
-    """Return the name of an entry on an axis of `_Shape`: of its row, its column or its grid."""
+    """Return what identifies the row, the column or the grid of an entry on one axis.
+
+    `axis`: `dataset`, `model`, `measure` (with its settings), `pair` ("MODEL MEASURE"), or `all`,
+    for which all entries have the same name.
+    """
     if axis == "dataset":
         return entry.dataset
     if axis == "model":
@@ -537,8 +608,10 @@ def _name(entry: Entry, axis: str) -> str:
 
 
 def _heading(entry: Entry, axis: str, resolved: Resolved) -> str:
-    """Return the heading of a grid or a column for an entry on an axis: data sets as the paper
-    spells them, measures in words.
+    """Return the heading of the row, column or grid of an entry on one axis, for readers.
+
+    `axis`: as in `_Shape`. Data sets are spelt as in the paper, and measures have the words of
+    `words_for`.
     """
     measure = words_for(entry.measure.column)
     if axis == "dataset":
@@ -551,5 +624,5 @@ def _heading(entry: Entry, axis: str, resolved: Resolved) -> str:
 
 
 def _spelling(dataset: str, resolved: Resolved) -> str:
-    """Return a data set as the paper spells it."""
+    """Return the name of a data set as the paper spells it; "all data sets" for `all`."""
     return "all data sets" if dataset == ALL else resolved.spelling(dataset)

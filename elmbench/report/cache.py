@@ -102,7 +102,7 @@ class ReportCache:
 
     @cached_property
     def _is_usable(self) -> bool:
-        """True if no plug-in is loaded: the results of one may depend on files that no key covers."""
+        """True if no plug-in is loaded: it may depend on files that no key covers."""
         are_built_in = all(
             entry.origin == ModelEntry.origin for entry in registry().values()
         )

@@ -23,10 +23,10 @@ _CODE = r"^(?P<fence>`{3,}|~{3,}).*?^(?P=fence)[`~]*$"
 
 
 def fill_document(text: str, blocks: ResultBlocks, command: str = COMMAND) -> str:
-    """Return the text of a document with its blocks rewritten from results.
+    """Return the text of a Markdown document with the content of its blocks made anew from results.
 
-    `command`: only blocks that begin with it are rewritten. Raises ElmbenchError for a block
-    without an end, an unknown name, or words that do not fit.
+    Only blocks whose first line names `command` are rewritten; examples in fenced code stay. Raises
+    ElmbenchError for a block without an end, an unknown name, or words that do not fit.
     """
     opening = rf"^<!-- {re.escape(command)}: (?P<words>.+?) -->$"
     block = rf"{opening}.*?^{_END}$"
@@ -50,7 +50,7 @@ def fill_document(text: str, blocks: ResultBlocks, command: str = COMMAND) -> st
 
 
 def _no_end(words: str) -> ElmbenchError:
-    """Return the error for a block without an end; `words` are its name and arguments."""
+    """Return the error for a block without a closing line; `words`: its name and arguments."""
     return ElmbenchError(
         f"the block {words!r} has no end",
         expected=f"a line {_END} after it",
@@ -59,10 +59,11 @@ def _no_end(words: str) -> ElmbenchError:
 
 
 def _content_of(words: str, blocks: ResultBlocks) -> str:
-    """Return the content of a block.
+    """Return the Markdown of one block, made from results.
 
-    `words`: its name, a method of `blocks`, and arguments, such as "table miller/table1 metric=r2".
-    Raises ElmbenchError for an unknown name or arguments that do not fit.
+    `words`: the name of the block, a method of `blocks`, then its arguments, by position or as
+    NAME=VALUE: "table miller/table1 metric=r2". Raises ElmbenchError for an unknown name or
+    arguments that do not fit.
     """
     name, *arguments = words.split()
     if name not in blocks.names:
@@ -87,7 +88,10 @@ def _content_of(words: str, blocks: ResultBlocks) -> str:
 
 
 def default_documents(folder: Path) -> list[Path]:
-    """Return the README of a project, and the Markdown files in its `docs`, that exist."""
+    """Return the README.md of a project, if it exists, then all Markdown files below its `docs`.
+
+    `folder`: the project. The list is empty if there are none.
+    """
     readme = folder / "README.md"
     documents = sorted((folder / "docs").rglob("*.md"))
     return [readme, *documents] if readme.is_file() else documents
@@ -96,10 +100,10 @@ def default_documents(folder: Path) -> list[Path]:
 def update_documents(
     paths: Sequence[Path], blocks: ResultBlocks, command: str = COMMAND
 ) -> list[Path]:
-    """Rewrite the blocks of documents, and return the documents that have changed.
+    """Rewrite the blocks of Markdown files from results, and return the files that have changed.
 
-    Raises ElmbenchError if no document has a block. If one of them cannot be filled, none is
-    written.
+    Only blocks whose first line names `command` are rewritten. If one file cannot be filled, none
+    is written, and ElmbenchError is raised; so it is if no file has a block.
     """
     texts = {path: _read(path) for path in paths}
     if not any(f"<!-- {command}: " in text for text in texts.values()):
@@ -119,14 +123,17 @@ def update_documents(
 
 
 def _read(path: Path) -> str:
-    """Return the text of a document; raise ElmbenchError if it cannot be read."""
+    """Return the text of a Markdown file in UTF-8; raise ElmbenchError if it cannot be read."""
     return read_text(
         path, expected="a Markdown file in UTF-8", next_step="correct its name"
     )
 
 
 def _fill_file(path: Path, text: str, blocks: ResultBlocks, command: str) -> str:
-    """Return the new text of a document; an error names its file."""
+    """Return the text of the document at `path` with its blocks filled (see `fill_document`).
+
+    `text`: its present text; nothing is written. The name of the file is added to an error.
+    """
     try:
         return fill_document(text, blocks, command)
     except ElmbenchError as error:

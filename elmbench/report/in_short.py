@@ -27,9 +27,11 @@ from elmbench.specs.papers import (
 def in_short(
     sentences: tuple[ShortSentence, ...], tables: Mapping[str, JudgedTable]
 ) -> list[str]:
-    """Return the sentences whose values have all been run.
+    """Return the sentences that say whether a paper holds, filled with numbers from the results.
 
-    `tables`: the tables of the paper that have results, by their ids.
+    `sentences`: of the paper's file, with placeholders such as `{accuracy.within}`. `tables`: the
+    tables that have results, by their ids. A sentence is left out if one of its numbers has not
+    been run.
     """
     rendered = (
         _render(sentence, tables)
@@ -40,7 +42,10 @@ def in_short(
 
 
 def _render(sentence: ShortSentence, tables: Mapping[str, JudgedTable]) -> str | None:
-    """Return a sentence with its numbers; None if one of them has not been run."""
+    """Return a sentence with its placeholders filled; None if one of its numbers has not been run.
+
+    `tables`: {id: table}, which must have all tables of the sentence.
+    """
     measures = {
         name: _measure_texts(pooled, tables)
         for name, pooled in sentence.measures.items()
@@ -58,7 +63,12 @@ def _render(sentence: ShortSentence, tables: Mapping[str, JudgedTable]) -> str |
 def _measure_texts(
     pooled: PooledMeasures, tables: Mapping[str, JudgedTable]
 ) -> MeasureTexts | None:
-    """Return the measures of the pooled values of some tables; None if nothing is compared."""
+    """Return what a sentence may show of the compared values of some tables, taken together.
+
+    These are the median and the largest distance with their unit, and counts of values and pairs. A
+    value that several tables print counts once, but pairs of models count in each table. None if no
+    value is compared. `tables`: {id: table}.
+    """
     by_table = [
         [value for value in tables[id].compared_values if _is_pooled(value, pooled)]
         for id in pooled.tables
@@ -84,9 +94,9 @@ def _measure_texts(
 
 
 def _is_pooled(value: ComparedValue, pooled: PooledMeasures) -> bool:
-    """Return True if one of our values is among the pooled measures.
+    """Return True if a compared value has the pooled metric, model and data set.
 
-    It then has the pooled metric, and a pooled model and data set if these are named.
+    Without named models (or data sets), all of them are pooled.
     """
     return (
         _has_metric(value, pooled.metric)
@@ -96,7 +106,11 @@ def _is_pooled(value: ComparedValue, pooled: PooledMeasures) -> bool:
 
 
 def _each_once(by_table: Iterable[list[ComparedValue]]) -> Iterator[ComparedValue]:
-    """Yield the values of some tables; one that several tables print only once."""
+    """Yield the compared values of some tables; one that a previous table prints too is left out.
+
+    `by_table`: the values of each table. Values are the same if data set, model, measure and
+    published number are equal.
+    """
     seen: set[tuple[str, str, Measure, float]] = set()
     for compared in by_table:
         values = {
@@ -110,14 +124,18 @@ def _each_once(by_table: Iterable[list[ComparedValue]]) -> Iterator[ComparedValu
 
 
 def _largest(rows: list[Row]) -> float:
-    """Return the largest of the distances of rows (see `_distances`)."""
+    """Return the largest abs(ours - published) of all models in `rows`, at least one.
+
+    Of a relative metric, it is divided by the published value.
+    """
     distances = [_distances(row) for row in rows]
     return float(max(of_row.max() for of_row in distances))
 
 
 def _distances(row: Row) -> Array:
-    """Return abs(ours - published) for each value of a row; for a relative metric, divided by
-    abs(published).
+    """Return abs(ours - published) for each model of a row, of shape (k,).
+
+    For a relative metric, it is divided by abs(published).
     """
     distances = np.abs(row.means - row.published)
     if row.unit.is_relative:
@@ -126,12 +144,15 @@ def _distances(row: Row) -> Array:
 
 
 def _has_metric(value: ComparedValue, metric: str) -> bool:
-    """Return True if one of our values is of this metric, at any hyperparameter."""
+    """Return True if a compared value is of this metric, at any setting (`metric@rows=100`)."""
     return value.measure.metric == metric
 
 
 def _value_texts(quoted: QuotedValue, table: JudgedTable) -> ValueTexts | None:
-    """Return our mean and the published value as texts; None if the value has not been run."""
+    """Return our mean (three decimals) and the published value of a quoted value as texts.
+
+    It is None if our value has not been run.
+    """
     value = next(_values_of(quoted, table), None)
     if value is None:
         return None
@@ -141,8 +162,11 @@ def _value_texts(quoted: QuotedValue, table: JudgedTable) -> ValueTexts | None:
 
 
 def _values_of(quoted: QuotedValue, table: JudgedTable) -> Iterator[ComparedValue]:
-    """Yield the quoted value under each profile and selection that has it, the one that counts
-    first. With a reading, it is measured under this reading.
+    """Yield the quoted value from each profile and selection that has it, the decisive first.
+
+    Without a reading, the published value counts under one profile, so there is at most one for
+    each measure. With a reading, our value is that under this reading, the most faithful profile
+    first.
     """
     if not quoted.reading:
         for value in table.compared_values:

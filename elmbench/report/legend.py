@@ -26,8 +26,10 @@ _LEGEND = {
 
 
 def legend_of(table: ResultTable) -> list[str]:
-    """Return the sentences that explain the verdicts, the times and the optimism that a table
-    shows.
+    """Return the sentences that explain verdicts, ratios of times and optimism in a table.
+
+    Only columns that some line has are explained, and verdicts only if a value is compared. If
+    nothing is random in some value, a sentence explains the verdict `exact`.
     """
     shown: set[str] = set()
     for section in table.sections:
@@ -43,10 +45,13 @@ def legend_of(table: ResultTable) -> list[str]:
 
 
 def _is_fixed(entry: Entry) -> bool:
-    """Return True if nothing is random in a value: it is exact, or off by some rows."""
+    """Return True if nothing is random in a value: it is `exact`, or off by test rows."""
     return entry.verdict == "exact" or entry.rows_off is not None
 
 
 def _kind_of_column(name: str) -> str:
-    """Return what a column shows, of any measure, such as `verdict` for `verdict2`."""
+    """Return the name of a column without the prefix `published_` and a final number.
+
+    So `verdict2`, the verdict on a second metric, becomes `verdict`.
+    """
     return name.removeprefix("published_").rstrip("0123456789")

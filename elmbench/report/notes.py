@@ -40,7 +40,7 @@ def table_notes(
     datasets: set[str],
     resolved: Resolved,
 ) -> Iterator[Note]:
-    """Yield the notes of a table that shows these data sets.
+    """Yield the notes below a table that shows the data sets `datasets`, in their order.
 
     `cells`, `gains`: the frames of `cells.csv` and `optimism.csv`. `claims`: the outcomes of the
     claims about the table.
@@ -63,8 +63,11 @@ def table_notes(
 
 
 def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
-    """Yield a note for each data set and selection with models that the paper's table does not
-    have: p-values of all models against the best one on the same folds.
+    """Yield a note for each data set and selection with models that the paper's table lacks.
+
+    It gives the p-values of all models against the best one on the same folds, under the default
+    readings, after Holm's correction. There is none if fewer than two models can be tested, or the
+    sizes of the split are not known. `cells`: the frame of `cells.csv`.
     """
     columns = set(resolved.spec.models)
     if set(cells["model"]) <= columns:
@@ -94,11 +97,11 @@ def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
 
 
 def optimism_notes(default: pd.DataFrame) -> Iterator[Note]:
-    """Yield the mean optimism of each model over the data sets, if there is any.
+    """Yield one note with the mean optimism of each model over its data sets; none without lines.
 
-    `default`: the lines of `optimism.csv` under the default readings. The mean of all models has an
-    interval of 95 % if there are three data sets or more. Data sets are independent, so the paired
-    t-test needs no correction.
+    `default`: the lines of `optimism.csv` under the default readings. With `FEWEST_RUNS` data sets
+    or more, the note ends with the mean of all models and its 95 % interval; each data set counts
+    once. Data sets are independent, so the paired t-test needs no correction.
     """
     if not len(default):
         return
@@ -127,8 +130,10 @@ def optimism_notes(default: pd.DataFrame) -> Iterator[Note]:
 
 
 def capped_notes(cells: pd.DataFrame) -> Iterator[Note]:
-    """Yield the share of fits that were stopped at `max_iter`, by model and selection, under the
-    default readings.
+    """Yield a note for each model and selection with the share of its fits stopped at `max_iter`.
+
+    The share is over all data sets, under the default readings; searches have a share of their own.
+    There is no note for models none of whose fits was stopped. `cells`: the frame of `cells.csv`.
     """
     if not set(CAPPED) <= set(cells.columns):
         return
@@ -154,8 +159,9 @@ def capped_notes(cells: pd.DataFrame) -> Iterator[Note]:
 
 
 def warning_notes(cells: pd.DataFrame) -> Iterator[Note]:
-    """Yield each warning under the default readings, with the models and the number of cells on
-    each data set.
+    """Yield a note for each distinct warning: data sets, models and numbers of cells.
+
+    Only cells under the default readings count. `cells`: the frame of `cells.csv`.
     """
     if WARNING not in cells.columns:
         return
@@ -176,7 +182,10 @@ def warning_notes(cells: pd.DataFrame) -> Iterator[Note]:
 
 
 def not_run_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
-    """Yield the models that the experiment leaves out on these data sets, and the reasons."""
+    """Yield a note on the model columns that are not run on a data set, for each reason.
+
+    The experiment's file names them and the reasons. Only the data sets `datasets` are considered.
+    """
     columns_by_reason: dict[tuple[str, str], list[str]] = {}
     for column, model in resolved.spec.models.items():
         for key in model.not_run.items():
@@ -191,7 +200,11 @@ def not_run_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
 
 
 def stand_in_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
-    """Yield the columns that replace a model or parameters of the paper by our own."""
+    """Yield a note on the columns that replace a model, or parameters, of the paper by our own.
+
+    Columns that replace the same thing share a note, each as "DATASET COLUMN". Only the data sets
+    `datasets` are considered.
+    """
     columns: dict[tuple[str, str], list[str]] = {}
     shown = [name for name in resolved.spec.datasets if name in datasets]
     for dataset in shown:
@@ -211,7 +224,11 @@ def stand_in_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
 
 
 def train_rows_notes(resolved: Resolved) -> Iterator[Note]:
-    """Yield the models that learn only some training rows of each fold, and the number of rows."""
+    """Yield a note for each number of rows to which the training parts of models are limited.
+
+    It names the models that learn only so many random training rows of each fold, the largest
+    number first.
+    """
     columns_by_rows: dict[int, list[str]] = {}
     for column, model in resolved.spec.models.items():
         if model.train_rows is not None:
@@ -226,8 +243,11 @@ def train_rows_notes(resolved: Resolved) -> Iterator[Note]:
 
 
 def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
-    """Yield each ending other than ok: the data sets that are missing, and the entries with the
-    first reason. Entries with the same ending, number of cells and reason are together.
+    """Yield notes on cells that did not end ok.
+
+    A note is for each data set that is unavailable, and for each group of cells (data set, model,
+    selection, reading) and ending: how many of its cells, and the first line of the first reason.
+    `cells`: the frame of `cells.csv`.
     """
     bad = cells[cells["status"] != "ok"]
     if bad.empty:
@@ -260,7 +280,11 @@ def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
 
 
 def _unavailable_notes(cells: pd.DataFrame) -> Iterator[Note]:
-    """Yield the data sets of unavailable cells, together if they have the same reason."""
+    """Yield a note for each reason why data sets are unavailable, with these data sets.
+
+    `cells`: the lines of `cells.csv` that are `unavailable`; the reason is that of the first one of
+    a data set.
+    """
     reasons = {}
     for dataset, group in cells.groupby("dataset", sort=False):
         words = str(group["reason"].iloc[0]).split()
@@ -270,9 +294,10 @@ def _unavailable_notes(cells: pd.DataFrame) -> Iterator[Note]:
 
 
 def _with_common_text(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield data sets whose texts differ only in their names, separated by commas, with the text.
+    """Yield (data sets, text) for each group of data sets with the same text.
 
-    In the text of several data sets, `_ANY` replaces the name. `texts`: by data set.
+    `texts`: {data set: text}; they are the same if they differ only in the data set's name. The
+    data sets are a text, separated by commas; in the text of several, `_ANY` replaces the name.
     """
     names_by_text: dict[str, list[str]] = {}
     for name, text in texts.items():
@@ -286,7 +311,7 @@ def _with_common_text(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _margin_notes(resolved: Resolved) -> Iterator[Note]:
-    """Yield the margins of the paper's file that metrics of the table have."""
+    """Yield a note for each metric of the table whose margin the paper's file has replaced."""
     paper = resolved.file.paper
     for metric in resolved.spec.protocol.all_metrics:
         unit = paper.unit_of(metric)
@@ -302,7 +327,8 @@ def _margin_notes(resolved: Resolved) -> Iterator[Note]:
 def _values_in_words(keys: Iterable[tuple[str, str, str]]) -> str:
     """Return values in words, such as "accuracy, F1 of adult KELM, skin KELM; MCC of wdbc ELM".
 
-    `keys`: data set, model and metric of each value. Cells with the same metrics are together.
+    `keys`: (data set, model, metric) of each value. Cells that have the same metrics are together;
+    the data set `all` is "over all data sets".
     """
     metrics_by_cell: dict[str, list[str]] = {}
     for dataset, model, metric in keys:
@@ -322,8 +348,10 @@ def _values_in_words(keys: Iterable[tuple[str, str, str]]) -> str:
 
 
 def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
-    """Yield the meaning of the published values, the remarks on those of these data sets, and
-    misnamed metrics.
+    """Yield notes on the published values: their deviations, margins, remarks and misnamed metrics.
+
+    Remarks, and data sets whose rows differ from the paper's, are shown only for those in
+    `datasets`.
     """
     if any(value.std is not None for value in resolved.file.published.values):
         draws = (

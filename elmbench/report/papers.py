@@ -35,15 +35,18 @@ class TableResults:
 
     @property
     def link(self) -> tuple[str, str]:
-        """The address of the table's page, a bare name since all pages are in one folder, and the
-        table's label.
+        """The address and the label of the table's page: ("miller-table1.html", "Table 1").
+
+        All pages are in one folder, so the address is a bare file name.
         """
         return f"{self.file.id.replace('/', '-')}.html", self.file.spec.label
 
     @property
     def has_optimism(self) -> bool:
-        """True if the table shows optimism and both nested and oracle selection were run under the
-        default readings.
+        """True if the table has a column of optimism and the default readings have both selections.
+
+        These are nested and oracle. Only the most faithful profile counts; the table must have
+        results.
         """
         first = self.results[0]
         # A table of times has the cells of a table of metrics.
@@ -53,7 +56,7 @@ class TableResults:
 
     @cached_property
     def judged(self) -> JudgedTable:
-        """The verdicts on the table and its values."""
+        """The verdicts on the table and its values, from the results under all profiles."""
         return JudgedTable(self.file, [results.judged for results in self.results])
 
 
@@ -66,22 +69,26 @@ class PaperResults:
 
     @property
     def page(self) -> str:
-        """The address of the paper's page."""
+        """The address of the paper's page, a bare file name such as "paper-miller.html"."""
         return f"paper-{self.paper.key}.html"
 
     @property
     def readings_page(self) -> str:
-        """The address of the page of its readings."""
+        """The address of the page of the paper's readings, such as "readings-miller.html"."""
         return f"readings-{self.paper.key}.html"
 
     def link(self, id: str) -> tuple[str, str]:
-        """Return the address of a table's page and the table's label; `id` is one of the tables."""
+        """Return the address and label of a table's page: ("miller-table1.html", "Table 1").
+
+        `id`: of one of the paper's tables (else StopIteration).
+        """
         return next(table.link for table in self.tables if table.file.id == id)
 
     @property
     def findings(self) -> list[tuple[PaperFinding, list[tuple[str, str]]]]:
-        """The findings whose tables all have results, each with the links (address, label) of these
-        tables.
+        """The findings of the paper's file with their tables: (finding, [(address, label)]).
+
+        A finding is left out unless all of its tables have results.
         """
         links = {table.file.id: table.link for table in self.run}
         return [
@@ -92,12 +99,12 @@ class PaperResults:
 
     @property
     def run(self) -> list[TableResults]:
-        """The tables that have results."""
+        """The tables that have results under some profile, in the order of the paper."""
         return [table for table in self.tables if table.results]
 
     @property
     def results(self) -> list[Results]:
-        """The results of all tables, the most faithful profile of a table first."""
+        """The results of all tables under all profiles, the most faithful of a table first."""
         return [results for table in self.tables for results in table.results]
 
     @cached_property
@@ -107,13 +114,13 @@ class PaperResults:
 
     @cached_property
     def main_verdicts(self) -> list[tuple[TableResults, TableVerdict]]:
-        """Each table that has a verdict on its main metric, and this verdict."""
+        """Pairs (table, verdict on its main metric), without tables that have no verdict."""
         pairs = [(table, table.judged.main_verdict) for table in self.tables]
         return [(table, verdict) for table, verdict in pairs if verdict is not None]
 
     @property
     def all_verdicts(self) -> list[tuple[TableResults, TableVerdict]]:
-        """Each table and the verdict on each of its metrics."""
+        """Pairs (table, verdict on a metric) for each metric that has a compared value."""
         return [
             (table, verdict)
             for table in self.tables
@@ -122,10 +129,10 @@ class PaperResults:
 
     @cached_property
     def sentences(self) -> list[str]:
-        """The answer on the paper, then sentences on each table and metric, and on the counts of
-        values and facts.
+        """The answer on the paper, then texts on each table and metric, then counts.
 
-        There are none without published values.
+        The counts are those of published values and of facts of data sets by verdict. The list is
+        empty if nothing got a verdict.
         """
         values, facts = self.judged.counts
         sentences = []
@@ -153,15 +160,16 @@ class PaperResults:
 
     @cached_property
     def in_short(self) -> list[str]:
-        """The sentences of the paper's file that say whether it holds; those whose values have not
-        been run are left out.
+        """The sentences of the paper's file that say whether it holds, with our numbers.
+
+        A sentence with a value that has not been run is left out.
         """
         tables = {table.file.id: table.judged for table in self.run}
         return in_short(self.paper.in_short, tables)
 
     @property
     def answer(self) -> str:
-        """The sentence on the whole paper, or why nothing is compared."""
+        """The sentence on the whole paper or, if nothing is compared, the reason."""
         if self.sentences:
             return self.sentences[0]
         labels = ", ".join(table.file.spec.label for table in self.run or self.tables)
@@ -182,8 +190,10 @@ class PaperResults:
 def read_paper_results(
     files: Iterable[ExperimentFile], dirs: ResultsDirs
 ) -> list[PaperResults]:
-    """Return the results of tables by paper, each under the profiles that it was run with (see
-    `without_ci`); tables without results are included.
+    """Return papers with the results of the tables `files`, in the order of their first tables.
+
+    A table has its results under each profile that it was run with, the most faithful one first.
+    Profile `ci` counts only if there is no other; tables without results are included.
     """
     tables = []
     for file in files:
@@ -196,7 +206,11 @@ def read_paper_results(
 def read_paper_table(
     file: ExperimentFile, profiles: Iterable[str], dirs: ResultsDirs
 ) -> TableResults:
-    """Return the results of a table under some profiles, the most faithful one first."""
+    """Return the results of a table under these profiles, in the order of `profiles`.
+
+    The most faithful profile must come first. The user's results are completed by the committed
+    ones.
+    """
     results = (shown_results(resolve(file, profile), dirs) for profile in profiles)
     return TableResults(file, tuple(results))
 
@@ -204,14 +218,15 @@ def read_paper_table(
 def without_ci(profiles: Sequence[str]) -> list[str]:
     """Return the profiles that say something about the paper, the most faithful one first.
 
-    `profiles`: the least faithful one first. Profile ci shows on different or fewer data that the
-    code still does the same; it counts if there is no other one.
+    `profiles`: the least faithful one first, so the order is reversed. Profile `ci` shows on
+    different or fewer data that the code still does the same; it is left out unless it is the only
+    one.
     """
     telling = [name for name in profiles if name != PROFILES[0]]
     return telling[::-1] or list(profiles)
 
 
 def papers_of(tables: Iterable[TableResults]) -> list[PaperResults]:
-    """Return tables by paper, in the order in which the papers first occur."""
+    """Return tables grouped by paper, in the order in which the papers first occur."""
     by_paper = group_by(tables, lambda table: table.file.paper.key).values()
     return [PaperResults(group[0].file.paper, tuple(group)) for group in by_paper]

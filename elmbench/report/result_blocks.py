@@ -230,7 +230,7 @@ class ResultBlocks:
         )
 
     def signs(self) -> str:
-        """Return a sentence that explains the signs of the verdicts in a table, and the asterisk."""
+        """Return a sentence that explains the asterisk and the signs of verdicts in a table."""
         meanings = ", ".join(f"{sign} {verdict}" for verdict, sign in SIGNS.items())
         return (
             f"The paper's row stands below ours, with the signs of the verdicts: {meanings}. "

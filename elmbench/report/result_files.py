@@ -23,11 +23,11 @@ _FIGURE_DATA = "figure.csv"
 def rewrite_results(
     resolved: Resolved, results_dir: Path, figure_format: FigureFormat = "png"
 ) -> Results:
-    """Rewrite `summary.csv`, `optimism.csv`, `claims.csv`, `table.md` and the figure from the
-    `cells.csv` of a run.
+    """Rewrite the files of a table that follow from its `cells.csv`, and return its results.
 
-    The files that come from the store stay: the cells, `environment.json` and the data of a figure
-    of the outputs of models.
+    They are `summary.csv`, `optimism.csv`, `claims.csv`, `table.md` and the figure. The files that
+    come from the store stay: the cells, `environment.json`, and the data of a figure that shows
+    outputs of models.
     """
     results = results_of_table(resolved, results_dir)
     write_table(results, figure_format=figure_format)
@@ -39,10 +39,12 @@ def write_table(
     outputs: Iterable[Outputs] | None = None,
     figure_format: FigureFormat = "png",
 ) -> None:
-    """Write the files that follow from the cells: `summary.csv`, `table.md`, the figure and, if
-    they have lines, `optimism.csv` and `claims.csv`.
+    """Write the files of a table that follow from its cells into its folder.
 
-    `outputs`, `figure_format`: see `_write_figure`.
+    They are `summary.csv`, `table.md`, the figure and, if they have lines, `optimism.csv` and
+    `claims.csv`. `outputs`: the stored results that a figure may show; None if they are not at
+    hand: then such a figure is drawn from the data of its last run. `figure_format`: of a picture
+    beside the PNG.
     """
     folder = results.folder
     write_frame(results.summary, folder / "summary.csv")
@@ -59,11 +61,11 @@ def write_table(
 def _write_figure(
     results: Results, outputs: Iterable[Outputs] | None, figure_format: FigureFormat
 ) -> None:
-    """Write the figure of a table, its data and its pictures (see `_write_pictures`); remove an
-    earlier figure if it has none.
+    """Write the figure of a table: its data as CSV and its pictures.
 
-    `outputs`: the stored results that a figure may show; None if they are not at hand: then such a
-    figure is drawn from the data of its last run.
+    If it has no figure, the files of an earlier one are deleted. `outputs`: the stored results that
+    a figure may show; None if they are not at hand: then such a figure is drawn from the data of
+    its last run, and that of a plug-in stays as it is.
     """
     data_file = results.folder / _FIGURE_DATA
     table = kind_of_table(results.resolved)
@@ -84,15 +86,17 @@ def _write_figure(
 
 
 def _remove_figure(folder: Path) -> None:
-    """Remove the figure that an earlier run may have had, and its data."""
+    """Delete the figure that an earlier run may have written into a folder, and its data."""
     pictures = [folder / f"figure.{form}" for form in FIGURE_FORMATS]
     for file in (folder / _FIGURE_DATA, *pictures):
         file.unlink(missing_ok=True)
 
 
 def _write_pictures(figure: Figure, folder: Path, figure_format: FigureFormat) -> None:
-    """Write the pictures of a figure: as PNG, in the requested format, and in the formats of
-    earlier runs.
+    """Write the pictures of a figure: always a PNG, and one in the requested format.
+
+    Pictures in further formats are replaced if an earlier run wrote them. A figure without a
+    drawing has only a PNG.
     """
     for form in FIGURE_FORMATS:
         file = folder / f"figure.{form}"
@@ -104,7 +108,7 @@ def _write_pictures(figure: Figure, folder: Path, figure_format: FigureFormat) -
 
 
 def _redraw(table: TableKind, data_file: Path) -> Figure:
-    """Return the figure of the data in a file; raise ElmbenchError if they are damaged."""
+    """Return the figure of the points in a CSV file; raise ElmbenchError if the file is damaged."""
     try:
         return table.figure_of(pd.read_csv(data_file))
     except (ValueError, KeyError, TypeError) as error:

@@ -20,7 +20,11 @@ _HOW = {
 
 
 def selection_text(select: str, resolved: Resolved) -> str:
-    """Describe a selection of a table in words."""
+    """Return how a selection of a table chooses the hyperparameters, in words.
+
+    `select`: "published", "nested", "once" or "oracle" (else KeyError). If the table chooses by a
+    criterion other than a score, `nested` is described by it.
+    """
     criterion = resolved.spec.protocol.criterion
     if select == "nested" and criterion in _HOW:
         return _HOW[criterion]
@@ -28,8 +32,10 @@ def selection_text(select: str, resolved: Resolved) -> str:
 
 
 def _selected_once(resolved: Resolved) -> str:
-    """Describe the rows on which hyperparameters are selected once, and the splits that then test
-    them.
+    """Return how hyperparameters are selected once, for the selection `once`, in words.
+
+    The words give the number of rows of the selection, and the splits that then test the
+    hyperparameters.
     """
     inner = resolved.spec.protocol.inner
     sizes = _sizes_of_selection(resolved)
@@ -45,8 +51,10 @@ def _selected_once(resolved: Resolved) -> str:
 
 
 def _sizes_of_selection(resolved: Resolved) -> set[int]:
-    """Return the numbers of rows of the data sets on which candidates are compared: those of the
-    holdout, or all rows of the inner splits.
+    """Return the distinct numbers of rows on which a data set's candidates are compared.
+
+    For a holdout they are those of its test part, else all rows of the inner splits, at most the
+    limit of the profile.
     """
     inner = resolved.spec.protocol.inner
     settings = resolved.settings
@@ -62,7 +70,7 @@ def _sizes_of_selection(resolved: Resolved) -> set[int]:
 
 
 def _outer_text(resolved: Resolved) -> str:
-    """Describe the outer splits of a table and their runs in words."""
+    """Return the outer splits and runs in words: "5 outer folds (kfold), 10 runs"."""
     outer = resolved.spec.protocol.outer
     text = "one test part"
     if outer.folds > 1:

@@ -17,10 +17,12 @@ from elmbench.specs.profiles import Resolved
 def shown_results(
     resolved: Resolved, dirs: ResultsDirs, metrics: Sequence[str] = ()
 ) -> Results:
-    """Return the results of a table from the user's folder and the committed one.
+    """Return the results of a table from the user's folder, completed by the committed ones.
 
-    A group of cells is the user's if one of its cells has run there, and otherwise the committed
-    one, so that no mean is over cells of both. `metrics`: see `results_of_table`.
+    A group of cells (data set, model, selection, reading) is the user's if one of its cells has run
+    there, else the committed one, so that no mean is over cells of both. `metrics`: more metrics to
+    show, for which the committed results are left out if they lack them. Raises ElmbenchError if
+    neither folder has results.
     """
     table = (resolved.profile, resolved.file.id)
     folders = [folder for folder in dirs.folders if has_results(folder, *table)]
@@ -38,8 +40,11 @@ def shown_results(
 
 
 def _complete(user: Results, committed: Results) -> Results:
-    """Return the user's results, completed by the committed groups of cells that have not run in
-    the user's folder.
+    """Return the user's results, completed by committed groups of cells.
+
+    They are those that did not run in the user's folder. A group is (data set, model, selection,
+    reading); it did not run if all of its cells are `unavailable`. If no group of the user's has
+    run, the committed results are returned as they are; if nothing is missing, the user's.
     """
     has_run = user.cells["status"] != "unavailable"
     user_groups = _groups(user.cells)
@@ -62,16 +67,20 @@ def _complete(user: Results, committed: Results) -> Results:
 
 
 def _groups(cells: pd.DataFrame) -> "pd.Series[Any]":
-    """Return the group of each cell, (data set, model, selection, reading), with the index of the
-    cells.
+    """Return the tuple (data set, model, selection, reading) of each cell, as a series.
+
+    It has the index of `cells`, a frame of `cells.csv`.
     """
     groups = list(cells[GROUP].itertuples(index=False, name=None))
     return pd.Series(groups, index=cells.index, dtype=object)
 
 
 def _without_times(committed: pd.DataFrame, user: pd.DataFrame) -> pd.DataFrame:
-    """Return committed cells without their times beside cells of the user's on the same data set:
-    times of two machines have no meaningful ratio.
+    """Return committed cells without their times where the user has cells of the same section.
+
+    NaN replaces them on each data set, under each selection and reading, that the user has run.
+    Times of two machines have no meaningful ratio. `user`: the user's cells, of which those that
+    ended ok count; neither frame is changed.
     """
     shared = ["dataset", "select", "reading"]
     is_ok = user["status"] == "ok"

@@ -43,7 +43,7 @@ class Committed:
 
     @property
     def note(self) -> Note:
-        """The explanation of the sign of a committed value."""
+        """The note that explains the sign of a committed value, with the command to rerun."""
         resolved = self.results.resolved
         command = command_for(resolved.profile, resolved.file.id)
         text = (
@@ -75,28 +75,32 @@ class Results:
 
     @cached_property
     def judged(self) -> JudgedResults:
-        """The verdicts on these results, and the lines of their summary."""
+        """The verdicts on these results, and the lines of their summary; computed on first use."""
         committed = frozenset() if self.committed is None else self.committed.groups
         return JudgedResults(self.cells, self.resolved, committed)
 
     @property
     def summary(self) -> pd.DataFrame:
-        """The lines of `summary.csv`."""
+        """The lines of `summary.csv`: one for each value of each data set and model."""
         return self.judged.summary
 
     @property
     def optimism(self) -> pd.DataFrame:
-        """The lines of `optimism.csv`; none unless both selections were run."""
+        """The lines of `optimism.csv`; none unless nested and oracle selection were both run."""
         return self.judged.optimism
 
     @property
     def claims(self) -> pd.DataFrame:
-        """The lines of `claims.csv`."""
+        """The lines of `claims.csv`, one for each claim of the paper about the table."""
         return claims_frame(self.judged.claim_outcomes)
 
     @cached_property
     def table(self) -> ResultTable:
-        """The table with its notes, those on the origin of the cells first."""
+        """The table with its notes, those on the origin of the cells first.
+
+        These are the sign of committed values, models of an older version, and cells that are left
+        out.
+        """
         table = build_table(self.judged)
         notes = []
         if self.committed is not None:
@@ -114,12 +118,12 @@ class Results:
 
     @cached_property
     def environment(self) -> dict[str, Any]:
-        """The content of `environment.json`; empty if the file is missing."""
+        """The content of `environment.json`; empty if the file is missing or damaged."""
         return read_json(self.folder / ENVIRONMENT)
 
     @property
     def commands(self) -> list[str]:
-        """The commands that made the results."""
+        """The commands that made the results, each once; those of committed results come last."""
         commands = all_commands(self.environment)
         if self.committed is None:
             return commands
@@ -127,9 +131,10 @@ class Results:
 
     @property
     def picture(self) -> Path | None:
-        """The picture of the figure, if there is one; its data are beside it, as CSV.
+        """The path of the figure as PNG, None if there is none; its data are beside it, as CSV.
 
-        The picture of the committed results, if these complete a user's, shows more data sets.
+        The figure of the committed results, if they complete a user's, is preferred: it shows more
+        data sets.
         """
         if self.committed is not None and self.committed.results.picture is not None:
             return self.committed.results.picture
@@ -138,12 +143,12 @@ class Results:
 
     @property
     def picture_legend(self) -> str:
-        """The marks of the figure in a sentence; empty if it has none."""
+        """The marks of the figure in a sentence; empty if the figure has none."""
         return kind_of_table(self.resolved).figure_legend
 
     @cached_property
     def _default_sections(self) -> tuple[Section, ...]:
-        """The sections of the default readings; all sections if these have no values of ours."""
+        """The sections of the default readings; all sections if these have no mean of ours."""
         all_sections = self.table.sections
         sections = tuple(section for section in all_sections if not section.readings)
         for section in sections:
@@ -153,23 +158,26 @@ class Results:
 
     @property
     def default_table(self) -> ResultTable:
-        """The table under the default readings alone, if there are values of them."""
+        """The table under the default readings alone; the whole one if they have no means."""
         return replace(self.table, sections=self._default_sections)
 
     @property
     def n_other_readings(self) -> int:
-        """The number of choices of readings that `renderable` leaves out without `readings`."""
+        """The number of choices of readings that are left out if only the default ones are shown.
+
+        It is 0 if the default ones have no values of ours, since all are shown then.
+        """
         left_out = self.table.sections[len(self._default_sections) :]
         return len({section.readings for section in left_out})
 
     def renderable(
         self, width: int = WIDTH, hidden: Collection[str] = (), *, readings: bool = True
     ) -> RenderableType:
-        """Return the table as rich prints it in lines of `width` characters, with a last line that
-        counts verdicts.
+        """Return the table for rich to print in lines of `width` characters.
 
-        `hidden`: kinds of notes that are left out. `readings`: False for the default readings
-        alone, if there are values of them.
+        The last line counts the verdicts, if the table has published values. `hidden`: kinds of
+        notes that are left out. `readings`: False for the default readings alone, if there are
+        values of them.
         """
         shown = self.table if readings else self.default_table
         table = table_text(shown, self.resolved, width, hidden)
@@ -184,7 +192,7 @@ class Results:
 
     @property
     def text(self) -> str:
-        """The table as a terminal of 80 columns shows it."""
+        """The whole table with its notes, as a terminal of 80 columns shows it, without colours."""
         return as_text(self.renderable())
 
     def __str__(self) -> str:
@@ -198,8 +206,10 @@ class Results:
 
 
 def part_of(results: Results, cells: Iterable[Cell]) -> Results:
-    """Return results with only the groups of cells (data set, model, selection, reading) that some
-    planned cells belong to.
+    """Return results with only those groups of cells that some of the planned cells belong to.
+
+    A group is (data set, model, selection, reading), so a group with one planned cell is complete.
+    The results are returned as they are if all groups are planned.
     """
     planned = {(cell.dataset, cell.model, cell.select, cell.reading) for cell in cells}
     groups = results.cells[GROUP].itertuples(index=False, name=None)
@@ -211,7 +221,7 @@ def part_of(results: Results, cells: Iterable[Cell]) -> Results:
 
 
 def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
-    """Return the lines of a data frame as dictionaries, None for what is missing."""
+    """Return the lines of a data frame as dicts {column: value}, None for missing values."""
     columns = {}
     for name in frame:
         values = frame[name].tolist()
@@ -227,9 +237,11 @@ def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
 def results_of_table(
     resolved: Resolved, results_dir: Path, metrics: Sequence[str] = ()
 ) -> Results:
-    """Return the results of an earlier run, from its `cells.csv` (see `read_earlier_cells`).
+    """Return the results of an earlier run of a table, from its `cells.csv` in `results_dir`.
 
-    `metrics`: more metrics to show.
+    `metrics`: more metrics to show; those that `cells.csv` lacks are computed from the predictions
+    in the store. Cells of unknown data sets are left out, with a warning. Raises ElmbenchError if
+    there is no `cells.csv`, or nothing to compute a metric from.
     """
     earlier = read_earlier_cells(resolved, results_dir, metrics)
     return Results(
