@@ -36,10 +36,14 @@ if TYPE_CHECKING:
 
 
 class _Group(CommandGroup):
-    """The group of all commands."""
+    """The group of all commands, which words errors in the values of options in its own way."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; reword the message of a typer.BadParameter before it is raised again."""
+        """Run the command of a context and return its result; reword errors in option values.
+
+        `ctx`: click's context of the command line. A `typer.BadParameter` is raised again with a
+        message in elmbench's words.
+        """
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
@@ -59,8 +63,11 @@ _MESSAGES = {
 
 
 def _in_our_words(message: str) -> str:
-    """Return a message of pydantic about an option in the words of the suite (`_MESSAGES`); another
-    message unchanged.
+    """Return an error message about an option's value in elmbench's words.
+
+    The beginning of a message of pydantic, such as "Input should be a valid integer", is replaced,
+    here by "expected a whole number"; ", unable to parse" and what follows are cut off. Any other
+    message is returned unchanged.
     """
     for beginning, words in _MESSAGES.items():
         if message.startswith(beginning):
@@ -91,9 +98,11 @@ _SIGNS = dict(zip("✓∈≈✗∥–”†", '=e~x|-"+', strict=True)) | {"±":
 
 
 def _replace_signs(error: UnicodeError) -> tuple[str, int]:
-    """Return the replacement of the characters that an encoding lacks, and where they end.
+    """Return the replacement of characters that an encoding lacks, and the position after them.
 
-    A handler of encoding errors: `_SIGNS` has the replacements; other characters become `?`.
+    It is an error handler for `codecs.register_error`; `error` is a UnicodeEncodeError. The signs
+    of verdicts become ASCII characters, such as = for ✓, and ± becomes +-; any other character
+    becomes ?.
     """
     assert isinstance(error, UnicodeEncodeError)
     characters = error.object[error.start : error.end]
@@ -174,7 +183,13 @@ def options(
         ),
     ] = False,
 ) -> None:
-    """Store the options of the whole app and load the plug-ins and your own tables."""
+    """Store the options of the whole app in `state`, and load the plug-ins and your own tables.
+
+    It is called before each command. `cache_dir` is stored in the environment variable
+    ELMBENCH_CACHE_DIR. The commands `data` and `report` get Python's handler of Ctrl-C, which
+    raises KeyboardInterrupt. Raises ElmbenchError if --results-dir is empty or not a folder, or if
+    a named plug-in or folder of specs cannot be used.
+    """
     # Their temporary folders are deleted first.
     if context.invoked_subcommand in (
         "data",
@@ -209,7 +224,10 @@ def options(
 
 
 def _find_project() -> Project | None:
-    """Return the project of the working folder; None if there is no `elmbench.toml`."""
+    """Return the project of the working folder or the nearest folder above with an `elmbench.toml`.
+
+    None if there is no such file.
+    """
     if find_project_file(Path.cwd()) is None:
         return None
     # It imports pydantic, which takes a while.
@@ -223,8 +241,10 @@ def hoist(
 ) -> tuple[list[str], list[str]]:
     """Split arguments into the options of the whole app, with their values, and the others.
 
-    `parameters`: the declared options of the whole app. Arguments after `--` are among the others.
-    If the last option lacks its value, return it as the only other argument.
+    Return both lists, each in the order typed. `parameters`: click's parameters of the app, with
+    `opts` (the names of an option) and `is_flag`. `--` and all arguments after it are among the
+    others. If an option at the end lacks its value, return [] and a list of this option alone, so
+    that the message is about it.
     """
     takes_value = {
         name: not option.is_flag for option in parameters for name in option.opts
@@ -253,7 +273,9 @@ def hoist(
 def main(arguments: list[str] | None = None) -> None:
     """Run the app; on an error that the user can act on, print a message and exit.
 
-    `arguments`: by default, those of the process. The exit code is that of the error, 2 as a rule.
+    `arguments`: without the name of the program; by default, those of the process. The exit code is
+    that of the error, 2 as a rule. The arguments are stored in `state`, and control characters in
+    the output of the command are escaped.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     for stream in (sys.stdout, sys.stderr):
@@ -279,9 +301,11 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _run(command: Any, words: list[str]) -> None:
-    """Run a command with the arguments `words`; on ElmbenchError or OSError, print the message,
-    with --debug also the traceback, and exit with the error's code. A closed pipe exits with code
-    1.
+    """Run the app with arguments; on ElmbenchError or OSError, print the message and exit.
+
+    `command`: click's object of the app. `words`: the arguments, the options of the whole app
+    first. The exit code is that of the error, 2 as a rule; with --debug, the traceback is printed
+    too. A closed pipe exits with code 1 and without a message.
     """
     try:
         try:
@@ -307,6 +331,9 @@ def _run(command: Any, words: list[str]) -> None:
 
 
 def _discard_output() -> None:
-    """Discard the remaining output; otherwise Python reports at exit that it cannot write it."""
+    """Point standard output to the null device, so that all further output is lost.
+
+    Otherwise Python reports at exit that it cannot write the rest.
+    """
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

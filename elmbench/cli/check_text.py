@@ -15,13 +15,18 @@ _SHOWN = 20
 
 
 def check_text(parts: Iterable[Block]) -> RenderableType:
-    """Return the paragraphs and tables of a check as rich prints them."""
+    """Return the text of a check, to be printed by rich.
+
+    `parts`: in their order; a block with `rows` is a table, any other one a paragraph.
+    """
     return Group(*_renderables(parts))
 
 
 def _renderables(parts: Iterable[Block]) -> Iterator[RenderableType]:
-    """Yield each paragraph as a text, and each table as one or more tables of the terminal's
-    width.
+    """Yield each paragraph as a text, and each table as one or more tables of the terminal's width.
+
+    `parts`: blocks; one with `rows` is a table. A table that is too wide is cut into several, which
+    all begin with its columns of labels.
     """
     for part in parts:
         if part.rows:
@@ -31,11 +36,11 @@ def _renderables(parts: Iterable[Block]) -> Iterator[RenderableType]:
 
 
 def baseline_text(outcomes: Mapping[str, Mapping[str, Any]]) -> RenderableType:
-    """Return a table of the numbers of compared and differing cells, and a line for each of the
-    first `_SHOWN` differences of a table.
+    """Return the comparison of tables with their baselines, to be printed by rich.
 
-    `outcomes`: the result of `check_baselines`: by table id, `compared` (a number) and
-    `differences` (mappings with cell, column, value, baseline and allowed).
+    It is a table with the numbers of compared and differing cells, and a line for each of the first
+    20 differences of a table. `outcomes`: {id of a table: {"compared": number of cells,
+    "differences": [mappings with cell, column, value, baseline and allowed]}}.
     """
     rows = [
         (name, check["compared"], len(check["differences"]))
@@ -57,7 +62,11 @@ def baseline_text(outcomes: Mapping[str, Mapping[str, Any]]) -> RenderableType:
 
 
 def findings_text(checked: Sequence[CheckedPrint]) -> RenderableType:
-    """Return a line for each finding on the print of tables, and a sentence with their number."""
+    """Return the contradictions in published tables as text, to be printed by rich.
+
+    It has a line for each finding, "TABLE: SUBJECT: TEXT", and a sentence with the number of
+    findings. `checked`: the tables, each with its findings, which may be none.
+    """
     parts: list[RenderableType] = []
     for table in checked:
         for finding in table.findings:

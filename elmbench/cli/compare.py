@@ -236,10 +236,11 @@ def compare_command(
 def _plan(
     request: ComparisonRequest, options: RunOptions, executor: Executor, *, budget: str
 ) -> PreparedRun:
-    """Return the plan of a comparison.
+    """Return the plan of a comparison; with a budget, first compute the work that fits it.
 
-    `budget`: a duration, or empty for none. With a budget, first compute the work that fits it, and
-    return the plan of this part.
+    `budget`: a duration such as "10min", or empty for none, in which case nothing is computed. With
+    a budget, `executor` does the work, with live progress; the results are stored, and the plan is
+    that of the computed part.
     """
     if not budget:
         from elmbench.comparison.request import prepare_comparison

@@ -29,25 +29,34 @@ class ComparisonOutputs(NamedTuple):
     Attributes
     ----------
     model : path, optional
-        The file of --save.
+        The file of --save; None without this option.
     page : path, optional
-        The file of --html.
+        The file of --html; None without this option.
     """
 
     model: Path | None
     page: Path | None
 
     def by_option(self) -> list[tuple[str, Path]]:
-        """Return the option and the path of each file that is named, such as ("--save", path)."""
+        """Return [(option, path)] of the requested files, such as ("--save", path).
+
+        The file of --save comes first; [] if none is requested.
+        """
         paths = {"--save": self.model, "--html": self.page}
         return [(option, path) for option, path in paths.items() if path]
 
     def paths(self) -> list[Path]:
-        """Return the paths of the files that are named."""
+        """Return the paths of the requested files, the model first; [] if there are none."""
         return [path for _, path in self.by_option()]
 
     def check(self, data: list[str], test: str, models: Iterable[str]) -> None:
-        """Raise ElmbenchError if a file cannot be written, or is an input or a file of results."""
+        """Raise ElmbenchError if a requested file cannot be written, or would replace another file.
+
+        Such are folders, inputs and files of results. The model is also refused for several data
+        sets, and a .skops file if skops is not installed. `data`: the files or names of the data
+        sets. `test`: the file of held-out rows, or empty. `models`: the requested names or
+        addresses; the files of their code are inputs.
+        """
         if self.model is not None:
             from elmbench.comparison.saved_models import check_format
 
@@ -61,7 +70,11 @@ class ComparisonOutputs(NamedTuple):
         self._check_paths([*data, test], models)
 
     def _check_paths(self, data: list[str], models: Iterable[str]) -> None:
-        """Raise ElmbenchError if a file is an input, a file of results or a folder."""
+        """Raise ElmbenchError if a requested file is an input, a file of results or a folder.
+
+        The inputs are `data` (paths or names such as openml:ID; an empty one is none), the
+        plug-ins, and the files of code of `models`, which are names or addresses `module:Class`.
+        """
         if not self.paths():
             return
         from elmbench.registry.plugins import files_of_models
@@ -80,7 +93,10 @@ class ComparisonOutputs(NamedTuple):
 
 
 def show_data(prepared: PreparedRun) -> None:
-    """Print the size of each data set, with the detected settings and warnings."""
+    """Print the size of each data set, and below it the remarks on its rows, such as warnings.
+
+    The remarks are those of the planned cells. Nothing is printed with --quiet or --json.
+    """
     for resolved, plan in prepared.tables:
         remarks = {cell.dataset: cell.remarks for cell in plan.cells}
         for name, spec in resolved.datasets.items():
@@ -96,10 +112,10 @@ def finish_comparison(
 ) -> None:
     """Print the conclusion of a comparison; write the page and the best model if requested.
 
-    With several data sets, the statistics over all of them are printed first; with one, the next
-    command last, unless a model is written.
-
-    `tables`: the results of the comparison, a list of one.
+    With several data sets, the statistics over all of them are printed first; with one, the
+    suggested next command is printed last, unless the best model is written. `prepared`: the plan
+    that has been carried out. `outputs`: the requested files. `tables`: the results of the
+    comparison, a list of one.
     """
     (results,) = tables
     if len(results.resolved.datasets) > 1 and not state.as_json:
@@ -122,7 +138,11 @@ def finish_comparison(
 
 
 def _next_step(results: Results, command: str) -> list[str]:
-    """Return the line with the next step after a comparison on one data set, if there is one."""
+    """Return the suggested next step after a comparison on one data set, as a list of one line.
+
+    It is `command`, which is the user's, with --save best.joblib. If the best model is the dummy or
+    no better than it, the step is to change the models or the data. [] if no model has a rank.
+    """
     from elmbench.comparison.best_model import find_best
     from elmbench.evaluation.score_comparison import dummies
 
@@ -137,8 +157,10 @@ def _next_step(results: Results, command: str) -> list[str]:
 
 
 def _conclusion(results: Results) -> list[str]:
-    """Return a sentence for each data set: its best model, and the models not distinguishable from
-    it. It begins with the name of the data set only if there are several.
+    """Return a sentence for each data set on its best model.
+
+    It also names the models that cannot be distinguished from the best one. It begins with the name
+    of the data set only if there are several.
     """
     from elmbench.tables.result_table import CONCLUSION
 
@@ -149,8 +171,11 @@ def _conclusion(results: Results) -> list[str]:
 
 
 def _save_best(prepared: PreparedRun, results: Results, path: Path) -> None:
-    """Fit the best model to all rows but the held-out ones and write it; print what it is and how
-    to use it.
+    """Fit the best model of a comparison, write it to `path`, and print how to use it.
+
+    It is fitted to all rows but the held-out ones. `prepared`: the plan that has been carried out.
+    `path`: the file is of skops if it ends in .skops, else of joblib. Raises ElmbenchError if no
+    model has a rank.
     """
     from elmbench.comparison.final_model import save_best
     from elmbench.comparison.saved_models import is_safe
@@ -175,8 +200,10 @@ def _save_best(prepared: PreparedRun, results: Results, path: Path) -> None:
 
 
 def _write_page(prepared: PreparedRun, results: Results, path: Path) -> None:
-    """Compute the permutation importance for the best model of each data set, with live progress,
-    and write the page to `path`.
+    """Compute the permutation importance of the columns, and write the HTML page to `path`.
+
+    The importance is that for the best model of each data set, on its test folds. It is computed
+    with live progress unless it is stored. `prepared`: the carried-out plan of the comparison.
     """
     from elmbench.comparison.html_page import (
         plan_importance,

@@ -21,7 +21,10 @@ LOOK_AROUND = "Look around"
 
 
 def _options_of(group: str) -> Callable[..., Any]:
-    """Return `typer.Option` with the group that the help lists the option in."""
+    """Return a function like `typer.Option` whose options have a group.
+
+    `group`: the heading under which the help lists them.
+    """
     return partial(typer.Option, rich_help_panel=group)
 
 
@@ -50,7 +53,11 @@ class GroupedCommand(TyperCommand):
     """A command whose help lists the options by group."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Return the parts of the usage line: arguments as the help names them."""
+        """Return the parts of the usage line, such as ["[OPTIONS]", "DATA...", "[FILE]"].
+
+        Brackets mark an optional argument, dots one that takes several values. `ctx`: click's
+        context.
+        """
         arguments = (
             parameter
             for parameter in self.get_params(ctx)
@@ -59,7 +66,10 @@ class GroupedCommand(TyperCommand):
         return ["[OPTIONS]", *map(_usage_of, arguments)]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments and options."""
+        """Write the arguments and options of the command, under the headings of their groups.
+
+        `formatter`: click's, which collects the text of the help. `ctx`: click's context.
+        """
         _write_groups(_parameter_lines(self.get_params(ctx), ctx), formatter)
 
 
@@ -67,12 +77,19 @@ class CommandGroup(TyperGroup):
     """A group of commands whose help lists the commands before the options, both by group."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands and options."""
+        """Write the commands and then the options, under the headings of their groups.
+
+        `formatter`: click's, which collects the text of the help. `ctx`: click's context.
+        """
         self.format_commands(ctx, formatter)
         _write_groups(_parameter_lines(self.get_params(ctx), ctx), formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands with the first sentences of their descriptions."""
+        """Write the commands with the first sentences of their descriptions, by group.
+
+        `formatter`: click's, which collects the text of the help. Commands without a group are
+        listed under "Commands".
+        """
         groups: dict[str, Lines] = {}
         for name, command in self.commands.items():
             description = command.get_short_help_str(formatter.width)
@@ -86,11 +103,19 @@ class App(typer.Typer):
     """A Typer app whose commands list their options by group."""
 
     def command(self, name: str | None = None, **settings: Any) -> Callable[..., Any]:
-        """Return the decorator of a command."""
+        """Return the decorator that makes a function a command of this app.
+
+        The help of the command lists its options by group. `name`: of the command; None for the
+        name of the function. `settings`: other arguments of `typer.Typer.command`, except `cls`.
+        """
         return super().command(name, cls=GroupedCommand, **settings)
 
     def add_group(self, name: str, *, help: str, panel: str) -> App:
-        """Add a group of commands, and return it. `panel`: the heading that lists it."""
+        """Add a group of commands, such as `data`, to this app, and return it.
+
+        `help`: its description. `panel`: the heading under which the help of this app lists it. The
+        group alone, without one of its commands, prints its help.
+        """
         group = App(
             cls=CommandGroup, no_args_is_help=True, help=help, rich_markup_mode=None
         )
@@ -99,8 +124,10 @@ class App(typer.Typer):
 
 
 def _parameter_lines(parameters: Iterable[Any], ctx: Any) -> dict[str, Lines]:
-    """Return the (name, description) of each argument and option by the heading of its group; not
-    of --help.
+    """Return {heading of a group: [(name, description)]} of arguments and options for the help.
+
+    The option --help and hidden parameters are left out. Arguments without a group are under
+    "Arguments", options without one under "Options". `ctx`: click's context.
     """
     groups: dict[str, Lines] = {}
     for parameter in parameters:
@@ -124,7 +151,10 @@ def _argument_name(argument: Any) -> str:
 
 
 def _usage_of(argument: Any) -> str:
-    """Return an argument as the usage line shows it, such as ``[EXPERIMENTS]...``."""
+    """Return an argument as the usage line shows it, such as ``[EXPERIMENTS]...``.
+
+    Brackets mark an optional argument, dots one that takes several values. `argument`: click's.
+    """
     name = _argument_name(argument)
     usage = name if argument.required else f"[{name}]"
     takes_several = argument.nargs != 1
@@ -132,14 +162,18 @@ def _usage_of(argument: Any) -> str:
 
 
 def _group_of(item: Any, default: str) -> str:
-    """Return the group of a command, argument or option; `default` if it names none."""
+    """Return the heading of a command, argument or option in the help; `default` if it has none."""
     # The option --help has no such attribute.
     group = getattr(item, "rich_help_panel", None)
     return group if isinstance(group, str) else default
 
 
 def _write_groups(groups: Mapping[str, Lines], formatter: Any) -> None:
-    """Write each group below its heading, with the descriptions of all groups aligned."""
+    """Write each group below its heading, with the descriptions of all groups aligned.
+
+    `groups`: {heading: [(name, description)]}; the general options come last, and other groups in
+    this order. `formatter`: click's, which collects the text of the help.
+    """
     widths = [len(name) for lines in groups.values() for name, _ in lines]
     width = min(max(widths, default=0), _WIDEST_NAME)
     # General options, such as --help, come last.
@@ -153,8 +187,9 @@ def _write_groups(groups: Mapping[str, Lines], formatter: Any) -> None:
 
 
 def set_placeholders(command: Any) -> None:
-    """Set the missing placeholders of option values, such as FILE, NAME and N, of a command and of
-    its subcommands, in place.
+    """Set the missing placeholders of option values of a command and its subcommands, in place.
+
+    They are N for numbers, FILE for paths and NAME for other values. `command`: click's.
     """
     for option in _without_placeholder(command.params):
         annotation = option.type_descriptor.annotation

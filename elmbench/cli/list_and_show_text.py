@@ -24,17 +24,21 @@ _MOST_MISSING = 2
 
 
 def _recorded_time(seconds: float | None) -> str:
-    """Return the duration of an earlier run in words; a dash for None, "< 1 s" below a second."""
+    """Return the duration of an earlier run in words, such as "5 min".
+
+    It is "< 1 s" below a second, and a dash for None.
+    """
     if seconds is None:
         return "–"
     return "< 1 s" if seconds < 1 else duration(seconds)
 
 
 def experiments_text(lines: Sequence[Mapping[str, Any]]) -> RichTable:
-    """Return the list of experiments: a row for each, with its data, duration and verdict.
+    """Return the list of experiments, to be printed by rich: a row for each.
 
-    `lines`: mappings with id, title ("LABEL: TITLE"), data sets, missing data sets (lists of
-    names), seconds (None if unknown) and verdict (empty if there is none).
+    The columns are id, title, data ("yes", "some" or "no": whether they are present), time and
+    verdict. `lines`: mappings with `id`, `title` ("LABEL: TITLE"), `data sets` and `missing data
+    sets` (lists of names), `seconds` (None if unknown) and `verdict` (empty if there is none).
     """
     rows = [
         (
@@ -53,8 +57,9 @@ def experiments_text(lines: Sequence[Mapping[str, Any]]) -> RichTable:
 
 
 def _title_text(title: str, missing: Sequence[str]) -> Text:
-    """Return the title of a table; if data sets are missing, a second line names at most
-    `_MOST_MISSING` of them.
+    """Return the title of a table; if data sets are missing, a second line names them.
+
+    `missing`: their names, of which at most two are named; the others are counted.
     """
     text = Text(title)
     if missing:
@@ -67,9 +72,9 @@ def _title_text(title: str, missing: Sequence[str]) -> Text:
 
 
 def _presence(line: Mapping[str, Any]) -> str:
-    """Return "yes", "some" or "no": the data sets of a table that are present.
+    """Return "yes", "some" or "no": whether the data sets of a table are present.
 
-    `line`: see `experiments_text`.
+    `line`: has the lists of names `data sets`, all of the table's, and `missing data sets`.
     """
     n_missing = len(line["missing data sets"])
     if not n_missing:
@@ -78,7 +83,10 @@ def _presence(line: Mapping[str, Any]) -> str:
 
 
 def experiment_text(file: ExperimentFile) -> RenderableType:
-    """Return the content of an experiment file as text."""
+    """Return the settings, models and published values of a table, to be printed by rich.
+
+    Models and published values are left out if the file has none.
+    """
     parts: list[RenderableType] = [
         Text(f"{file.id}  {file.spec.label}: {file.spec.title}", style="bold"),
         lines_text(("", ""), _facts(file)),
@@ -93,7 +101,10 @@ def experiment_text(file: ExperimentFile) -> RenderableType:
 
 
 def paper_text(paper: Paper, tables: Sequence[ExperimentFile]) -> RenderableType:
-    """Return a paper with its tables, main claims and readings as text."""
+    """Return a paper with its tables, main claims and readings, to be printed by rich.
+
+    `tables`: those of the paper, at least one.
+    """
     rows = [
         (file.id, f"{file.spec.label}: {file.spec.title}", len(file.spec.claims))
         for file in tables
@@ -126,8 +137,10 @@ def paper_text(paper: Paper, tables: Sequence[ExperimentFile]) -> RenderableType
 
 
 def _facts(file: ExperimentFile) -> list[tuple[str, str]]:
-    """Return the name and the text of each setting of an experiment file: paper, data, protocol,
-    profiles, the command that estimates the duration, and file.
+    """Return [(name, text)] of the settings of an experiment file, for `elmbench show`.
+
+    They are paper (if it has a title), data, protocol (several, if the table has models), profiles,
+    the command that estimates the duration, and the path of the file.
     """
     paper = file.paper
     spec = file.spec
@@ -147,9 +160,10 @@ def _facts(file: ExperimentFile) -> list[tuple[str, str]]:
 
 
 def _protocol_facts(file: ExperimentFile) -> list[tuple[str, str]]:
-    """Return the name and the text of each setting of a protocol: splits, selection, scaling,
-    order, grids and readings. Inner splits and selection are left out if the file names no inner
-    splits.
+    """Return [(name, text)] of the settings of a protocol, for `elmbench show`.
+
+    They are outer splits, inner splits, selection, inputs (their scaling), order, a line for each
+    grid, and readings. Inner splits and selection are left out if the file names no inner splits.
     """
     spec = file.spec
     protocol = spec.protocol
@@ -184,7 +198,10 @@ def _protocol_facts(file: ExperimentFile) -> list[tuple[str, str]]:
 
 
 def _inner_splits(inner: Splitter) -> str:
-    """Describe the inner splits: their kind, and the number of folds or the sizes."""
+    """Describe the inner splits, such as "kfold, 5 folds" or "holdout, train 100, test 50".
+
+    The parts are their kind, the number of folds if there are several, and the sizes if given.
+    """
     parts: list[str] = [inner.kind]
     if inner.folds > 1:
         parts.append(f"{inner.folds} folds")
@@ -196,7 +213,11 @@ def _inner_splits(inner: Splitter) -> str:
 
 
 def _outer_splits(outer: Outer) -> str:
-    """Describe the outer splits: their kind, the numbers of folds, and the number of runs."""
+    """Describe the outer splits, such as "kfold, 10 folds, 5 folds on iris, 20 runs".
+
+    The parts are their kind, the number of folds if there are several, other numbers for single
+    data sets, and the number of runs.
+    """
     parts: list[str] = [outer.kind]
     if outer.folds > 1:
         parts.append(f"{outer.folds} folds")
@@ -208,8 +229,11 @@ def _outer_splits(outer: Outer) -> str:
 
 
 def _models_table(models: Mapping[str, ModelColumn], grids: SearchGrid) -> RichTable:
-    """Return a row for each column of a table: its model, searched and fixed hyperparameters, and
-    more. A heading whose entries are all empty is left out.
+    """Return a table with a row for each column of an experiment, to be printed by rich.
+
+    It shows the model and its searched and fixed hyperparameters, among others. A heading whose
+    entries are all empty is left out. `models`: by the name of the column. `grids`: of the
+    experiment; a column's own values are shown only if they differ from these.
     """
     headings = (
         "column",
@@ -244,8 +268,10 @@ def _models_table(models: Mapping[str, ModelColumn], grids: SearchGrid) -> RichT
 
 
 def _searched(column: ModelColumn, grids: SearchGrid) -> str:
-    """Return the searched hyperparameters of a column, such as "C, gamma in 1, 2": values follow
-    only if they differ from `grids`, those of the table.
+    """Return the searched hyperparameters of a column, such as "C, gamma in 1, 2".
+
+    Values follow only if they differ from those of `grids`, the grids of the whole table. Empty if
+    none is searched.
     """
     parts = [
         name if values == grids.values.get(name) else f"{name} in {_values(values)}"
@@ -255,12 +281,16 @@ def _searched(column: ModelColumn, grids: SearchGrid) -> str:
 
 
 def _parameters(params: Mapping[str, Any]) -> str:
-    """Return parameters as text: "NAME=VALUE", separated by commas."""
+    """Return parameters as text, such as "C=10, gamma=1"; empty if there are none."""
     return ", ".join(f"{name}={value}" for name, value in params.items())
 
 
 def _published_table(file: ExperimentFile) -> RichTable:
-    """Return a table with a row for each published value of an experiment."""
+    """Return a table with a row for each published value of an experiment, to be printed by rich.
+
+    The columns are data set, model, metric, value, ± and note. An entry of the paper that is not a
+    number is shown as it is printed; a missing one is a dash.
+    """
     headings = ("data set", "model", "metric", "value", "±", "note")
     rows = [
         (
@@ -279,7 +309,10 @@ def _published_table(file: ExperimentFile) -> RichTable:
 
 
 def _scaling(scale: Scale | None) -> str:
-    """Describe a scaling of inputs or targets in words; None is no scaling."""
+    """Describe a scaling in words, such as "scaled to [-1, 1] over train rows".
+
+    None, which is no scaling, is "as they are".
+    """
     if scale is None:
         return "as they are"
     if scale.kind == "unit-rows":
@@ -289,8 +322,10 @@ def _scaling(scale: Scale | None) -> str:
 
 
 def _values(values: Sequence[Any]) -> str:
-    """Return the values of a grid as text: all of at most six, else the first two, the last and the
-    number of values.
+    """Return the values of a grid as text, such as "1, 10, 100".
+
+    Of more than six values, only the first two, the last and the number of values are shown: "1, 2,
+    ..., 9 (9)".
     """
     texts = [
         f"{value:g}" if isinstance(value, float | int) else str(value)
@@ -302,10 +337,11 @@ def _values(values: Sequence[Any]) -> str:
 
 
 def readings_text(lines: list[dict[str, Any]]) -> RenderableType:
-    """Return each reading as a block: its question, the tables that have it, its values.
+    """Return each reading with its question, its tables and its values, to be printed by rich.
 
-    `lines`: one for each value of a reading, with reading (its id), question, value, default (True
-    for the default value), meaning and tables (a list of ids).
+    `lines`: a mapping for each value of a reading, with `reading` (its id), `question`, `value`,
+    `default` (True for the default value), `meaning` and `tables` (a list of ids). Readings of the
+    same id with different questions, which are of different papers, are shown apart.
     """
     # Two papers may have a reading of the same name, with different questions.
     key = itemgetter("reading", "question")

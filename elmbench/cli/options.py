@@ -44,10 +44,12 @@ class State:
     named_results_dir, named_data_dir : path and str, optional
         The values of --results-dir and --data-dir; None if they are not given.
     plugins : tuple of str
-        Absolute paths.
+        Absolute paths of the loaded plug-in files.
     quiet, as_json, debug : bool
+        True if --quiet, --json or --debug is given.
     project : Project, optional
-        Of the `elmbench.toml` in the working folder or a folder above.
+        Of the `elmbench.toml` in the working folder or a folder above; None without such a
+        file.
     command : str
         The whole command, as a shell reads it.
     typed : str
@@ -70,14 +72,19 @@ class State:
 
     @property
     def results_dir(self) -> Path:
-        """The folder that results are written to."""
+        """The folder that results are written to, which need not exist.
+
+        It is that of --results-dir, or else that of the project, or else elmbench-results.
+        """
         default = Path(RESULTS_DIR) if self.project is None else self.project.results
         return self.named_results_dir or default
 
     @property
     def data_dir(self) -> str | None:
-        """The folder of the user's data files: the named one, or else that of the project, which
-        need not have one.
+        """The folder of the user's data files; None if there is none.
+
+        It is that of --data-dir, even if it does not exist, or else that of the project if it
+        exists.
         """
         folder = self.import_dir
         is_missing = folder is not None and not Path(folder).is_dir()
@@ -85,8 +92,9 @@ class State:
 
     @property
     def import_dir(self) -> str | None:
-        """The folder that data files are imported into, which need not exist: the named one, or
-        else that of the project; None if there is neither.
+        """The folder that data files are imported into; None if there is none.
+
+        It is that of --data-dir, or else that of the project. It need not exist.
         """
         if (
             self.named_data_dir is not None
@@ -98,8 +106,10 @@ class State:
 
     @property
     def results_dirs(self) -> ResultsDirs:
-        """The folders that tables are read from: the named one, or else the user's and then the
-        committed one.
+        """The folders that tables are read from: the user's, and then the committed one.
+
+        There is no committed one if --results-dir is given, in a project, or in an installation
+        without a checkout.
         """
         from elmbench.results.folders import ResultsDirs, committed_results
 
@@ -108,7 +118,10 @@ class State:
 
     @property
     def console(self) -> Console:
-        """The standard output; it is 80 columns wide if it is not a terminal."""
+        """The console of the present standard output, which is made on first use.
+
+        It is 80 columns wide if the output is not a terminal and COLUMNS is not set.
+        """
         if self._console is None or self._console.file is not unescaped(sys.stdout):
             from elmbench.cli.console import EscapingConsole
 
@@ -127,8 +140,11 @@ class State:
         return self.quiet or self.as_json
 
     def complete(self, text: str) -> str:
-        """Return a text with the typed options (`typed`) in each command that it quotes, after the
-        word `elmbench`, so that the command works when pasted.
+        """Return a text whose commands have the options that the user typed, to be pasted.
+
+        The options of the whole app that take a value (`typed`) are put after `elmbench` in each
+        command of the text. A --plugin in the text is removed if plug-ins are typed or there is a
+        project, because stored commands have only the name of its file.
         """
         if "--plugin" in self.typed or self.project is not None:
             # Stored commands have only the names of the files.
@@ -143,8 +159,10 @@ class State:
         return re.sub(rf"\belmbench (?=({names})\b)", lambda _: with_options, text)
 
     def emit(self, content: Any, text: Any = None) -> None:
-        """Print `content` as JSON with `--json`, else `text` (a string or anything that rich
-        prints).
+        """Print `content` as JSON with --json, else `text`.
+
+        `content`: lists, dicts and plain values; a Decimal becomes a number, and anything else that
+        JSON lacks becomes text. `text`: a string or anything that rich prints; None for nothing.
         """
         if self.as_json:
             # Published values are decimals.
@@ -159,21 +177,29 @@ class State:
             self.console.print(text)
 
     def say(self, *lines: str) -> None:
-        """Print lines for people, those with a command unwrapped, to be copied; not with `-q` or
-        `--json`.
+        """Print lines for people on standard output; nothing with --quiet or --json.
+
+        Commands in them get the options that the user typed. A line with a command is not wrapped,
+        so that it can be copied.
         """
         for line in map(self.complete, () if self.silent else lines):
             self.console.print(line, soft_wrap="elmbench " in line)
 
     def remark(self, text: str) -> None:
-        """Print a line for people on standard error, apart from what may go to a file; not with
-        `-q` or `--json`.
+        """Print a line for people on standard error; nothing with --quiet or --json.
+
+        It is apart from standard output, which may go to a file. Commands in it get the options
+        that the user typed.
         """
         if not self.silent:
             print(self.complete(text), file=sys.stderr)
 
     def write(self, text: str) -> None:
-        """Print a text for other programs, such as CSV: unchanged, except on a terminal."""
+        """Print a text for other programs, such as CSV, also with --quiet.
+
+        It is unchanged, except on a terminal, where control characters are escaped. No line end is
+        added.
+        """
         stream = sys.stdout if sys.stdout.isatty() else unescaped(sys.stdout)
         stream.write(text)
 
@@ -183,8 +209,10 @@ state = State()
 
 
 def split_words(texts: list[str] | None) -> tuple[str, ...]:
-    """Return the values of a repeatable option, each once; commas outside of brackets separate
-    values.
+    """Return the values of a repeatable option, each once, in the order typed.
+
+    Commas outside of square brackets separate values: `a,b[c=1,d=2]` are two. `texts`: as they were
+    typed; None or empty for no values.
     """
     # The options of generated data have commas of their own: sparse-10k[density=0.6,rows=500].
     words = (
@@ -196,9 +224,10 @@ def split_words(texts: list[str] | None) -> tuple[str, ...]:
 
 
 def _completion(address: str) -> Callable[[str], Iterator[str]]:
-    """Return a callback that yields the names that begin with the given text.
+    """Return a callback that yields the names that begin with a given text, for a shell.
 
-    `address`: `module:function` of the function that returns all names.
+    `address`: `module:function` of a function without arguments that returns all names. It is
+    imported when the callback is called.
     """
 
     def complete(incomplete: str) -> Iterator[str]:

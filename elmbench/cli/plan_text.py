@@ -12,11 +12,12 @@ from elmbench.report.writers.text import lines_text
 
 
 def plan_table(lines: list[dict[str, Any]]) -> RichTable:
-    """Return the plan of a run: a row for each data set and model, or for each table if there are
-    several.
+    """Return the plan of a run, to be printed by rich.
 
-    `lines`: the entries of `PreparedRun.cost_by_entry` as dicts: experiment, dataset, model, cells,
-    to_run, fits, unavailable and seconds (None if unknown).
+    It has a row for each data set and model, or for each table if there are several. `lines`: an
+    entry for each data set and model of each table, in this order: dicts with `experiment` (an id),
+    `dataset`, `model`, `cells`, `to_run`, `unavailable` (numbers of cells), `fits` and `seconds`
+    (None if unknown).
     """
     several_tables = len({line["experiment"] for line in lines}) > 1
     keys = ["experiment"] if several_tables else ["dataset", "model"]
@@ -30,8 +31,10 @@ def plan_table(lines: list[dict[str, Any]]) -> RichTable:
 
 
 def _plan_row(keys: Sequence[str], lines: Sequence[dict[str, Any]]) -> list[Any]:
-    """Return a row of the plan: the values of `keys`, which all `lines` share, then the sums of
-    cells, cells to run, fits and seconds.
+    """Return a row of the plan: the values of `keys`, then cells, cells to run, fits and duration.
+
+    `lines`: the entries that the row sums up, with equal values of `keys`. The numbers are sums;
+    the duration is a text, "no data" if the data of all cells are missing.
     """
     n_cells = sum(line["cells"] for line in lines)
     n_unavailable = sum(line["unavailable"] for line in lines)
@@ -47,9 +50,10 @@ def _plan_row(keys: Sequence[str], lines: Sequence[dict[str, Any]]) -> list[Any]
 
 
 def _estimate(seconds: Sequence[float | None]) -> str:
-    """Return the sum of durations in words; None is an unknown duration.
+    """Return the sum of durations in words, such as "5 min".
 
-    If some are unknown, the sum follows ">", or is "unknown" if the others are zero.
+    `seconds`: None for an unknown duration. If some are unknown, the text is such as "> 5 min", or
+    "unknown" if the others are zero.
     """
     total = duration(sum(filter(None, seconds)))
     if None not in seconds:

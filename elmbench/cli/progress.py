@@ -35,10 +35,19 @@ _LINE_EVERY = 5
 
 
 class CommandProgress:
-    """The display of a run for a command: a bar or lines with the cells that have ended, the time
-    left and the table; a context manager. `on_event` receives the run's events.
+    """The live display of a run for a command, on standard error; a context manager.
 
-    `executor`: knows the number of workers.
+    It shows the cells that have ended, the time left and the table: as a bar on a terminal,
+    elsewhere as lines. At the end it prints the number of cells by status. Pass its `on_event` to
+    the run.
+
+    Parameters
+    ----------
+    run : PreparedRun
+    quiet : bool
+        True to print nothing.
+    executor : Executor
+        Its number of workers is used for the time left.
     """
 
     def __init__(self, run: PreparedRun, quiet: bool, executor: Executor) -> None:
@@ -96,8 +105,10 @@ class CommandProgress:
         print(f"{n_cells} in {duration(seconds)}: {text}", file=sys.stderr)
 
     def on_event(self, event: Event) -> None:
-        """Update the display at the start or end of a task; for an event of kind "no-workers",
-        print once that the scheduler has no worker.
+        """Update the display at the start or end of a task.
+
+        For an event of the kind "no-workers", which may be repeated, print once that the scheduler
+        has no worker.
         """
         if event.kind == "no-workers":
             self._report_no_workers()
@@ -112,7 +123,10 @@ class CommandProgress:
             self._show(event.task, now)
 
     def _report_no_workers(self) -> None:
-        """Print that the scheduler has no worker, the first time only."""
+        """Print on standard error that the scheduler has no worker, the first time only.
+
+        Nothing is printed if the display is quiet.
+        """
         if self._is_without_workers or self.quiet:
             return
         self._is_without_workers = True
@@ -124,8 +138,10 @@ class CommandProgress:
         )
 
     def _move(self, event: Event, now: float) -> None:
-        """Move a task from the waiting to the running ones at its start; remove it from them, and
-        advance the bar, at its end. `now`: a time of `time.monotonic`.
+        """Note that a task has started or ended; advance the bar at its end.
+
+        At its start, the task moves from the waiting to the running ones; at its end, it is in
+        neither. `now`: a time of `time.monotonic`.
         """
         key = event.task.key
         self._waiting.pop(key, None)
@@ -136,8 +152,10 @@ class CommandProgress:
         self._bar.advance(self._task, event.kind == "end")
 
     def _show(self, task: Task, now: float) -> None:
-        """Show the number of ended cells, the times spent and left, and the table; the bar also
-        shows `task`, which has just started or ended.
+        """Show the number of ended cells, the times spent and left, and the table of a task.
+
+        The bar also shows `task`, which has just started or ended. Without a bar, a line is
+        printed. The time of the next text is set. `now`: a time of `time.monotonic`.
         """
         n_ended = f"{self.endings.total()}/{len(self.cells)} cells"
         spent = duration(now - self._start_time)
@@ -156,8 +174,10 @@ class CommandProgress:
             self._next_text = now + 10 * (time.monotonic() - now)
 
     def _time_left(self, now: float) -> str:
-        """Return the estimated time left in words: "about", "at least" if some durations are
-        unknown, or "time left unknown".
+        """Return the estimated time left, such as "about 5 min left".
+
+        If some durations are unknown, it is "at least 5 min left", or "time left unknown" below a
+        second. `now`: a time of `time.monotonic`.
         """
         running = {key: now - start_time for key, start_time in self._running.items()}
         seconds, is_complete = self.estimates.remaining(
@@ -174,10 +194,12 @@ class CommandProgress:
 
 @contextmanager
 def show_tables(passes: int = 1) -> Iterator[Watch]:
-    """Show one bar with the time left while a command goes through tables, on a terminal only.
+    """Show a bar with the time left while a command goes through tables; a context manager.
 
-    The context manager returns a function that yields the tables that it is given and advances the
-    bar after each. The command calls it first with all tables, and at most `passes` times.
+    The bar is shown on a terminal only, for two tables or more, and neither with --quiet nor with
+    --json. The value of the `with` statement is a function that yields the tables that it is given,
+    and advances the bar after each. The command must call it first with all tables, and at most
+    `passes` times.
     """
     from rich.progress import (
         BarColumn,
@@ -213,8 +235,9 @@ def show_tables(passes: int = 1) -> Iterator[Watch]:
 
 
 def show_reading(data: Iterable[UserData]) -> Iterator[UserData]:
-    """Yield each of a user's data, and show that it is being read until the next one is asked
-    for.
+    """Yield each of a user's data sets, and show that it is being read.
+
+    The text is shown until the next data set is asked for.
     """
     for one in data:
         with show_wait(f"reading {one.title or one.location}{size_of(one.location)}"):
@@ -222,8 +245,9 @@ def show_reading(data: Iterable[UserData]) -> Iterator[UserData]:
 
 
 def size_of(location: str | Path) -> str:
-    """Return the size of a file to follow its name, such as ` (12.3 MB)`; nothing if the data are
-    not a file.
+    """Return the size of a file to follow its name, such as " (12.3 MB)", with a space in front.
+
+    Empty if `location` is not an existing file, such as openml:ID.
     """
     from rich.filesize import decimal
 
@@ -233,8 +257,10 @@ def size_of(location: str | Path) -> str:
 
 @contextmanager
 def show_wait(text: str) -> Iterator[None]:
-    """Show `text` while the block runs: on a terminal all the time, elsewhere as one line after
-    `_LINE_EVERY` seconds; never with --quiet or --json.
+    """Show a text while the block runs; a context manager.
+
+    On a terminal it is shown all the time, elsewhere as one line on standard error after five
+    seconds; never with --quiet or --json.
     """
     from rich.text import Text
 
@@ -258,7 +284,10 @@ def show_wait(text: str) -> Iterator[None]:
 
 
 def duration(seconds: float) -> str:
-    """Return a duration in seconds, minutes or hours, such as "12 s", "5 min" or "2.5 h"."""
+    """Return a duration in words, such as "12 s", "5 min" or "2.5 h".
+
+    Seconds are rounded up and used below 90 s, minutes below 90 min.
+    """
     if seconds < 90:
         return f"{math.ceil(seconds)} s"
     if seconds < 5400:

@@ -92,10 +92,10 @@ def status_command(experiment: options.Table = None) -> None:
 
 
 def _status_text(lines: Sequence[Mapping[str, Any]]) -> "Table | None":
-    """Return a table of the numbers of cells by status; None without lines.
+    """Return a table of the numbers of cells by status, to be printed by rich; None without lines.
 
-    `lines`: those of `table_status`; `experiment`, `profile`, `planned` (a number) and `ended` (the
-    number of cells by status) are shown.
+    `lines`: for each table and profile, a mapping with `experiment` (an id), `profile`, `planned`
+    (the number of cells) and `ended` ({status: number of cells}).
     """
     from elmbench.report.writers.text import lines_text
 
@@ -111,8 +111,9 @@ def _status_text(lines: Sequence[Mapping[str, Any]]) -> "Table | None":
 
 
 def _first_step() -> str:
-    """Return the next step of a user without runs: the command of a first run, or the one that
-    shows a committed table.
+    """Return the next step of a user without runs, as text with a command.
+
+    It is that of a first run, or the one that shows a committed table if there are any.
     """
     committed = state.results_dirs.committed
     n_tables = 0 if committed is None else len(list(committed.glob("*/*/*/cells.csv")))
@@ -122,8 +123,12 @@ def _first_step() -> str:
 
 
 def _say_what_is_left(line: Mapping[str, Any]) -> None:
-    """Print the number of missing cells of a table, their duration and the command that runs them,
-    and each reason why cells did not end ok. `line`: one of `table_status`.
+    """Print the number of missing cells of a table and the command that runs them.
+
+    Their duration follows the number; then come the reasons why cells did not end ok. Nothing is
+    printed if all did. `line`: a mapping with `experiment`, `profile`, `ended` (a Counter of cells
+    by status), `seconds_left`, `unknown` (models whose duration is unknown), `command` and
+    `reasons` ({reason: number of cells}).
     """
     from elmbench.cli.progress import duration
 
@@ -253,8 +258,10 @@ def table_command(
 def _update_files(
     experiment: str | None, profile: str, figure_format: FigureFormat
 ) -> None:
-    """Rewrite the files beside the `cells.csv` of a table, or of all tables if `experiment` is
-    None, and print their folders.
+    """Rewrite the files beside the `cells.csv` of a table, and print its folder.
+
+    `experiment`: its id or alias; None for all tables with results under `profile`. Raises
+    NothingToCompareError if there are no results.
     """
     from elmbench.cli.progress import show_tables
     from elmbench.report.update_tables import update_tables
@@ -268,8 +275,10 @@ def _update_files(
 
 
 def _check_picture(figures: str, diagram: Path | None) -> None:
-    """Raise ElmbenchError if --figure-format is not png (without --update, no figures are written),
-    or if the file name of the diagram does not end in .png, .pdf or .svg.
+    """Raise ElmbenchError if --figure-format or the file of --diagram cannot be used.
+
+    This is for a command without --update, which writes no figures, so `figures` must be the
+    default, "png". `diagram`: must end in .png, .pdf or .svg; None if it is not given.
     """
     if figures != "png":
         raise ElmbenchError(
@@ -341,9 +350,10 @@ def check_command(
 
 
 def _check_print(names: Sequence[str]) -> bool:
-    """Print where the print of tables contradicts itself; return True if it does anywhere.
+    """Print where published tables contradict themselves; return True if any does.
 
-    `names`: ids or aliases of tables, or keys of papers; all tables if empty.
+    `names`: ids or aliases of tables, or keys of papers; all tables if empty. Raises
+    NothingToCompareError if none has published values.
     """
     from elmbench.cli.check_text import findings_text
     from elmbench.report.checks.print_findings import check_prints, findings_record
@@ -356,7 +366,9 @@ def _check_print(names: Sequence[str]) -> bool:
 def _check_against_baseline(names: list[str], profile: str | None) -> bool:
     """Print the comparison of tables with their baselines; return True if a cell differs.
 
-    Raises NothingToCompareError if no cell is compared.
+    `names`: ids of tables, each with a baseline and results; if empty, all tables with both.
+    `profile`: None or "ci"; another one raises ElmbenchError. Raises NothingToCompareError if no
+    cell is compared.
     """
     from elmbench.cli.check_text import baseline_text
     from elmbench.report.checks.baseline_check import check_baselines
@@ -381,8 +393,10 @@ def _check_against_papers(
 ) -> int:
     """Print the comparison of tables with their papers; return the exit code.
 
-    It is 0 unless `strict`, which also prints the objections on standard error. Raises
-    NothingToCompareError if no value is compared.
+    `names`: ids of tables; if empty, all with results. `profile`: None for the most faithful one
+    with results. The code is 0 unless `strict`, which also prints the objections on standard error:
+    it is then 1 if a table unexpectedly does not hold or holds in part, and 3 if none is decided.
+    Raises NothingToCompareError if no value is compared.
     """
     from elmbench.cli.check_text import check_text
     from elmbench.cli.progress import show_tables

@@ -169,10 +169,11 @@ def run_command(
 
 
 def _has_run(experiments: Sequence[str], paper: str | None, profile: str) -> bool:
-    """Return True if each of these tables has a `cells.csv` under a profile.
+    """Return True if each of these tables seems to have a `cells.csv` under a profile.
 
-    Without `experiments`, return True if any table has one. `paper`: only its tables count. Aliases
-    are not resolved, so the answer for them is False.
+    Only the last part of an id, or the name of a YAML file without its ending, is compared with the
+    names of the folders, so the answer is a guess. Without `experiments`, return True if any table
+    has one. `paper`: only its tables count; None for all.
     """
     folders = [
         path.parent for path in (state.results_dir / profile).glob("*/*/cells.csv")
@@ -184,9 +185,9 @@ def _has_run(experiments: Sequence[str], paper: str | None, profile: str) -> boo
 
 
 def _parse_readings(texts: list[str]) -> dict[str, str]:
-    """Parse the values "ID=VALUE" of the option --reading; return the values by id.
+    """Parse texts "ID=VALUE" of the option --reading; return {id: value}.
 
-    Raises ElmbenchError if an id is repeated or a value is empty.
+    Raises ElmbenchError if an id is repeated or a value is empty. Ids and values are not checked.
     """
     readings = {
         name: value for name, _, value in (text.partition("=") for text in texts)

@@ -26,8 +26,10 @@ def run_prepared(
     executor: Executor,
     finish: Callable[[list[Results]], None] = lambda results: None,
 ) -> None:
-    """Run a plan with live progress, print its tables, call `finish` with their results, and exit
-    with code 1 if a cell failed.
+    """Run a plan with live progress and print its tables; exit with code 1 if a cell failed.
+
+    Before the exit, `finish` is called with the results of the tables. An interrupt exits with code
+    130.
     """
     from elmbench.runs.execute import execute
 
@@ -42,8 +44,8 @@ def run_cells(
 ) -> T:
     """Carry out a plan with live progress, and return the result of `carry_out`.
 
-    `carry_out`: `execute` or `compute` of `elmbench.runs.execute`. An interrupt prints how to
-    resume and exits with code 130.
+    `carry_out`: called as `carry_out(prepared, on_event, executor)`: `execute`, which also writes
+    tables, or `compute`. On Ctrl-C or SIGTERM, print how to resume, and exit with code 130.
     """
     from elmbench.cli.progress import CommandProgress
 
@@ -83,8 +85,9 @@ def run_cells(
 
 
 def _show(results: Sequence[Results], prepared: PreparedRun) -> None:
-    """Print the tables of a run: only the planned cells of each, or with --json all that the table
-    has.
+    """Print the tables of a run: only the planned cells of each, or with --json all its cells.
+
+    `results`: a table each, in the order of the plan's tables.
     """
     from elmbench.report.table_results import part_of
     from elmbench.specs.profiles import COMPARE
@@ -127,8 +130,9 @@ def _show(results: Sequence[Results], prepared: PreparedRun) -> None:
 
 
 def _exit_if_failed(prepared: PreparedRun) -> None:
-    """Print the first reason, and with --debug the tracebacks, and exit with code 1 if a cell
-    failed.
+    """Exit with code 1 if a cell failed; first print the number of failed cells and a reason.
+
+    With --debug, the different tracebacks are printed too, all on standard error.
     """
     from elmbench.runs.execute import failures_of
 
@@ -149,7 +153,10 @@ def _exit_if_failed(prepared: PreparedRun) -> None:
 
 
 def show_plan(prepared: PreparedRun) -> None:
-    """Print the planned work, with rough durations."""
+    """Print the planned work of a run, with rough durations; run nothing.
+
+    With --json, print {"tables": [a dict for each data set and model], "total": {...}}.
+    """
     from elmbench.cli.plan_text import plan_table
     from elmbench.cli.progress import duration
 

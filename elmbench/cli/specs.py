@@ -56,7 +56,10 @@ def list_command(
 
 
 def _papers() -> Iterator[dict[str, Any]]:
-    """Yield a dict for each paper: key, year, numbers of tables and claims, title, authors, DOI."""
+    """Yield a dict for each paper, for `elmbench list papers`.
+
+    Its keys are key, year, tables and claims (their numbers), title, authors and doi.
+    """
     from elmbench.specs.catalogue import tables_by_paper
 
     for tables in tables_by_paper().values():
@@ -73,7 +76,10 @@ def _papers() -> Iterator[dict[str, Any]]:
 
 
 def _claims() -> Iterator[dict[str, Any]]:
-    """Yield a dict for each claim of each table: experiment (its id), label and claim."""
+    """Yield a dict for each claim of each table, for `elmbench list claims`.
+
+    Its keys are experiment (the id of the table), label (such as "Table 4") and claim (its text).
+    """
     from elmbench.specs.catalogue import load_catalogue
 
     for file in load_catalogue().values():
@@ -82,8 +88,11 @@ def _claims() -> Iterator[dict[str, Any]]:
 
 
 def _experiments() -> Iterator[dict[str, Any]]:
-    """Yield a dict for each table, with its missing data sets, and the time and verdict of its
-    committed results (None and empty if there are none).
+    """Yield a dict for each table, for `elmbench list experiments`.
+
+    Its keys are id, alias (a list), title ("LABEL: TITLE"), "data sets" and "missing data sets"
+    (lists of names), and seconds and verdict of its committed results (None and "" if there are
+    none).
     """
     from elmbench.datasets.find import MissingDatasets
     from elmbench.specs.catalogue import load_catalogue
@@ -104,7 +113,10 @@ def _experiments() -> Iterator[dict[str, Any]]:
 
 
 def _datasets() -> Iterator[dict[str, Any]]:
-    """Yield a dict for each data set: name, task, numbers of rows and columns, and title."""
+    """Yield a dict for each data set, for `elmbench list datasets`.
+
+    Its keys are name, task, rows, columns (the number of features) and title.
+    """
     from elmbench.specs.datasets import load_dataset_specs
 
     for spec in load_dataset_specs().values():
@@ -113,8 +125,10 @@ def _datasets() -> Iterator[dict[str, Any]]:
 
 
 def _models() -> Iterator[dict[str, Any]]:
-    """Yield a dict for each model of the registry: name, title, parameters of its grid, tasks and
-    origin.
+    """Yield a dict for each model of the registry, for `elmbench list models`.
+
+    Its keys are name, title, parameters (the names of those in its default grid), tasks (a list),
+    and origin (the package or file that has it).
     """
     from elmbench.registry import TASKS, registry
 
@@ -131,8 +145,9 @@ def _models() -> Iterator[dict[str, Any]]:
 
 
 def _metrics() -> Iterator[dict[str, Any]]:
-    """Yield a dict for each metric: name, task, better ("less" or "more") and takes (what it is
-    computed from).
+    """Yield a dict for each metric, for `elmbench list metrics`.
+
+    Its keys are name, task, better ("less" or "more") and takes (what it is computed from).
     """
     from elmbench.metrics import all_metrics
 
@@ -147,8 +162,11 @@ def _metrics() -> Iterator[dict[str, Any]]:
 
 
 def _readings() -> Iterator[dict[str, Any]]:
-    """Yield a dict for each value of each reading: reading (its id), question, value, default,
-    meaning and tables (the ids of those that have the reading).
+    """Yield a dict for each value of each reading, for `elmbench list readings`.
+
+    A reading is an interpretation of an ambiguous passage. The keys are reading (its id), question,
+    value, default (True for the default value), meaning, and tables (the ids of those that have the
+    reading).
     """
     from elmbench.specs.catalogue import load_catalogue
 

@@ -34,10 +34,12 @@ def format_table(
     picture: Path | None = None,
     resolved: Resolved | None = None,
 ) -> str:
-    """Return the text of a table in a format.
+    """Return the text of a table in a format for a file or another program.
 
-    `form`: "csv", which writes `frame` and nothing else, or a key of `FORMATS`, whose writer takes
-    the other arguments.
+    `form`: "csv", which writes `frame` and ignores all else; or "md" or "latex", which write
+    `table` and ignore `frame`. `commands`: those that made the table. `picture`: its figure; None
+    if it has none. `resolved`: the experiment, by which LaTeX gives the table the shape of the
+    paper's; None for a table as it is.
     """
     if form == "csv":
         return csv(frame)
@@ -47,12 +49,11 @@ def format_table(
 def show_statistics(
     results: Results, diagram: Path | None = None, form: TableFormat = "text"
 ) -> None:
-    """Print the comparisons of the models over the data sets.
+    """Print the statistical comparisons of the models over the data sets of a table.
 
-    `diagram`: a file for the critical differences of the first comparison; by default, none is
-    drawn. `form`: "text" or a format of `format_table`; --json overrides it.
-
-    Raises ElmbenchError if there are no two models on the same two data sets.
+    `diagram`: a .png, .svg or .pdf file for the critical differences of the first comparison; None
+    for none. `form`: "text" for the terminal, or "csv", "md" or "latex"; --json overrides it.
+    Raises ElmbenchError unless two models have results on the same two data sets.
     """
     resolved = results.resolved
     comparisons = compare_models(results.summary, resolved)
@@ -82,7 +83,11 @@ def show_statistics(
 
 
 def _nothing_to_compare(resolved: Resolved) -> ElmbenchError:
-    """Return the error for a table without two models on the same two data sets."""
+    """Return the error for a table without two models on the same two data sets.
+
+    Its next step is to run the table if its spec has several models and data sets, or else to look
+    for another one.
+    """
     spec = resolved.file.spec
     kind = kind_of_table(resolved)
     has_several = len(spec.datasets) > 1 and len(spec.models) > 1
@@ -103,8 +108,10 @@ def _nothing_to_compare(resolved: Resolved) -> ElmbenchError:
 def _write_statistics(
     comparisons: Sequence[Statistics], results: Results, form: TableFormat
 ) -> None:
-    """Print comparisons of the models as one table in a format of `format_table`, with a section
-    and a note for each comparison.
+    """Print statistical comparisons as one table with a section and a note for each.
+
+    `comparisons`: at least one, all with the same columns. `results`: of the table that they belong
+    to. `form`: "csv", "md" or "latex".
     """
     names = comparisons[0].columns
     columns = tuple(Column(name, name, numeric=name != "model") for name in names)
