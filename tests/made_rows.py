@@ -59,6 +59,7 @@ def made_value(
     mean_of: int = 20,
     unit: Unit | None = None,
     is_proposed: bool = False,
+    least_half_width: float = 0.0,
 ) -> ComparedValue:
     """Return a published value beside our run means; the runs are numbered from 0 by default."""
     return ComparedValue(
@@ -68,7 +69,7 @@ def made_value(
         measure=Measure(metric),
         runs=np.arange(len(means)) if runs is None else np.array(runs),
         means=means,
-        draws=draws_of_means(means, 0.0),
+        draws=draws_of_means(means, least_half_width),
         published=_published_value(dataset, model, metric, published),
         tolerance=Tolerance(rounding=rounding, mean_of=mean_of),
         unit=unit or unit_of(metric),

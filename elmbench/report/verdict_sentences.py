@@ -312,14 +312,21 @@ def _measure_words(name: str, verdict: MeasureVerdict) -> str:
     verb = {"holds": "holds" if name == "order" else "hold"}
     verb["does not hold"] = "does not hold" if name == "order" else "do not hold"
     words = f"{name} {verb.get(verdict.state, verdict.state)}"
-    exceptions = ", ".join(verdict.exceptions)
-    if exceptions and verdict.state == "holds":
-        words += f" but for {exceptions}"
     if verdict.rests_on:
         words += f", as it rests on {verdict.rests_on}"
-    if exceptions and verdict.state != "holds":
-        words += f"; reversed: {exceptions}"
-    return words
+    return words + exceptions_words(verdict)
+
+
+def exceptions_words(verdict: MeasureVerdict) -> str:
+    """Return the exceptions of a measure, to be written after its state: " but for SVM" if it
+    holds, else "; contradicted by SVM"; empty without any.
+    """
+    if not verdict.exceptions:
+        return ""
+    exceptions = ", ".join(verdict.exceptions)
+    if verdict.state == "holds":
+        return f" but for {exceptions}"
+    return f"; contradicted by {exceptions}"
 
 
 def _strict_words(verdict: TableVerdict, corrected_p: float | None) -> str:

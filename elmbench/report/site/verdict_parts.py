@@ -14,6 +14,7 @@ from elmbench.report.table_results import Results
 from elmbench.report.verdict_sentences import (
     STATE_SIGNS,
     distance_text,
+    exceptions_words,
     order_text,
     slope_text,
 )
@@ -76,7 +77,7 @@ def authors_of(paper: Paper) -> str:
 
 def measure_cells(verdict: TableVerdict) -> list[dict[str, str]]:
     """Return a dict for each of the measures values, order and differences: `measure` (its name),
-    `state`, `sign`, `text` and `exceptions` (a text).
+    `state`, `sign`, `text` and `exceptions` (words to be written after the state).
     """
     values = verdict.values
     texts = {
@@ -90,7 +91,7 @@ def measure_cells(verdict: TableVerdict) -> list[dict[str, str]]:
             "state": measure.state,
             "sign": STATE_SIGNS[measure.state],
             "text": texts[name],
-            "exceptions": ", ".join(measure.exceptions),
+            "exceptions": exceptions_words(measure),
         }
         for name, measure in verdict.measures.items()
     ]
