@@ -29,7 +29,7 @@ SIMULATIONS = 500
 #: compared.
 MOST_NOISE = 0.5
 #: Round-off of decimal numbers: a distance that equals the margin is within it.
-_ROUND_OFF = 1e-9
+ROUND_OFF = 1e-9
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
@@ -62,7 +62,7 @@ class PairedDifferences:
         False without an interval.
         """
         distance = abs(self.means[i, j])
-        return bool(distance > self.half_widths[i, j] + _ROUND_OFF)
+        return bool(distance > self.half_widths[i, j] + ROUND_OFF)
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Row:
         """Return True if the print separates two models by more than the margin."""
         distance = abs(self.published[i] - self.published[j])
         margin = max(self.margins[i], self.margins[j])
-        return bool(distance > margin * (1 + _ROUND_OFF))
+        return bool(distance > margin * (1 + ROUND_OFF))
 
     @property
     def clear_pairs_of_proposed(self) -> list[tuple[int, int]]:
@@ -355,7 +355,7 @@ def compare_values(rows: Sequence[Row]) -> Values:
     distances = np.abs(signed)
     simulated = np.abs(signed + errors)
     # A value is within its margin if one that rounds to the print is.
-    allowed = (margins + rounding) * (1 + _ROUND_OFF)
+    allowed = (margins + rounding) * (1 + ROUND_OFF)
     names = [(row.dataset, model) for row in rows for model in row.models]
     furthest = int(distances.argmax())
     return Values(

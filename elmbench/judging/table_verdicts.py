@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from elmbench.judging.measured_cells import ComparedValue
+from elmbench.judging.model_shifts import is_shifted
 from elmbench.judging.strict_test import StrictTest, strict_tests
 from elmbench.judging.table_measures import (
     Interval,
@@ -375,7 +376,7 @@ def _robust_verdict(
 
 def _values_verdict(rows: Sequence[Row]) -> MeasureVerdict:
     """Return the verdict on the values; its exceptions are the models and data sets whose own
-    values are further than the margin from the print.
+    values are further than the margin from the print, and the models that are shifted.
 
     It is `does not hold` if these are more than `MOST_EXCEPTIONS` of the models or of the data
     sets.
@@ -383,17 +384,25 @@ def _values_verdict(rows: Sequence[Row]) -> MeasureVerdict:
     verdict = _robust_verdict(rows, values_state)
     if verdict.state != "holds":
         return verdict
-    exceptions = list(verdict.exceptions)
-    for parts in (_rows_by_model(rows), _rows_by_dataset(rows)):
-        far = [
-            name
-            for name, part in parts.items()
-            if values_state(part) == "does not hold"
-        ]
-        if len(far) > MOST_EXCEPTIONS * len(parts):
-            return MeasureVerdict("does not hold")
-        exceptions += far
-    return MeasureVerdict("holds", exceptions=tuple(dict.fromkeys(exceptions)))
+    by_model = _rows_by_model(rows)
+    by_dataset = _rows_by_dataset(rows)
+    far_models = [
+        model
+        for model, part in by_model.items()
+        if values_state(part) == "does not hold"
+        or is_shifted(part, n_models=len(by_model))
+    ]
+    far_datasets = [
+        dataset
+        for dataset, part in by_dataset.items()
+        if values_state(part) == "does not hold"
+    ]
+    are_many_models = len(far_models) > MOST_EXCEPTIONS * len(by_model)
+    are_many_datasets = len(far_datasets) > MOST_EXCEPTIONS * len(by_dataset)
+    if are_many_models or are_many_datasets:
+        return MeasureVerdict("does not hold")
+    names = dict.fromkeys([*verdict.exceptions, *far_models, *far_datasets])
+    return MeasureVerdict("holds", exceptions=tuple(names))
 
 
 def judge_order(rows: Sequence[Row]) -> MeasureVerdict:
