@@ -19,6 +19,7 @@ from elmbench.report.build_site import gather_papers
 from elmbench.report.checks.published_tables import check_published, published_record
 from elmbench.report.checks.text_blocks import check_blocks
 from elmbench.report.papers import PaperResults, TableResults, papers_of
+from elmbench.report.site.verdict_parts import measure_cells
 from elmbench.report.verdict_sentences import (
     MEASURE_LEGEND,
     answer_sentence,
@@ -127,6 +128,10 @@ def test_exceptions_and_what_a_verdict_rests_on_are_named() -> None:
     reversed_pair = MeasureVerdict("undecided", ("EEM-SIG and SVM-RBF on heart",))
     text = table_sentence("Table 4", replace(verdict, order_verdict=reversed_pair))
     assert sentence("report.papers.undecided-order") in text
+    # Cells of the site have the same words.
+    _, cell, _ = measure_cells(replace(verdict, order_verdict=reversed_pair))
+    words = cell["state"] + cell["exceptions"]
+    assert f"(order {words})" == sentence("report.papers.undecided-order")
 
 
 def test_the_answer_on_a_paper() -> None:
