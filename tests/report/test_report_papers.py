@@ -251,7 +251,7 @@ def test_a_value_counts_under_the_profile_with_enough_runs() -> None:
 def test_the_words_of_other_verdicts() -> None:
     words = {
         "paper/ospvm/table12": "the print separates no two models.",
-        "fast/eem/table4": "G-means of Table 4 (profile fast): the median distance is",
+        "fast/eem/table4": sentence("report.papers.profile-of-a-table"),
         "paper/ospvm/table2": "of models have the printed order",
     }
     for name, text in words.items():
