@@ -39,7 +39,7 @@ _Line = dict[Any, Any]
 
 
 class AllowedDifference(NamedTuple):
-    """The largest difference of two numbers that is allowed, also in words."""
+    """The largest absolute difference of two numbers that is allowed, and its words in messages."""
 
     allowed: float
     words: str
@@ -52,7 +52,7 @@ _OF_EQUAL_COUNTS = AllowedDifference(RELATIVE, "that of equal counts")
 
 
 class _Difference(NamedTuple):
-    """A column in which a cell differs from the baseline."""
+    """A column in which a cell differs from the baseline, with both of its values as texts."""
 
     column: str
     baseline: str
@@ -62,10 +62,11 @@ class _Difference(NamedTuple):
 
 
 def refuse_failures(cells: pd.DataFrame, path: Path) -> None:
-    """Raise ElmbenchError if there are no cells or one has failed, timed out, run out of memory or
-    lacked its data: a baseline must not hide failures.
+    """Raise ElmbenchError if there are no cells or some of them failed.
 
-    `path`: that of the baseline, which names the table in the message.
+    A baseline must not hide failures. Cells have failed if they are `failed`, `timeout`,
+    `out-of-memory` or `unavailable`. `cells`: the frame of `cells.csv`. `path`: that of the
+    baseline, which names the table in the message.
     """
     bad = cells[
         cells["status"].isin(["failed", "timeout", "out-of-memory", "unavailable"])
@@ -84,10 +85,11 @@ def refuse_failures(cells: pd.DataFrame, path: Path) -> None:
 
 
 def update_baseline(cells: pd.DataFrame, path: Path) -> int:
-    """Write the cells of profile `ci` as a baseline, without times and reasons; return their
-    number.
+    """Write the cells of profile `ci` as a baseline, and return their number.
 
-    Raises ElmbenchError if a cell failed (see `refuse_failures`).
+    The columns of times and of reasons are left out. `cells`: the frame of `cells.csv`. `path`: the
+    CSV file, which is overwritten. Raises ElmbenchError before it writes if there are no cells, or
+    if some failed (see `refuse_failures`).
     """
     refuse_failures(cells, path)
     write_frame(cells.drop(columns=[*TIMES, "reason"], errors="ignore"), path)
@@ -103,8 +105,8 @@ def compare_with_baseline(
     difference: `cell` (its name), `column`, `baseline` and `value` (as texts), and `allowed` (the
     tolerance in words).
 
-    `measures` are those of the table. Those at a value of a hyperparameter have no counts, and a
-    tolerance of their own.
+    `cells`: the frame of `cells.csv`. `measures`: those of the table, by default none. Metrics at a
+    value of a hyperparameter have no counts of rows; they may differ by 0.01.
     """
     counted = (*metrics_taking("counts"), *OF_LEARNT_ROWS)
     points = {
@@ -123,15 +125,18 @@ def compare_with_baseline(
 
 
 def _lines_by_name(cells: pd.DataFrame) -> dict[str, _Line]:
-    """Return the lines of `cells.csv` as dicts, by the name of the cell (see `_name`)."""
+    """Return the lines of `cells.csv` as dicts, `{name of the cell: {column: value}}`.
+
+    A name is such as `wine ELM run 0 fold 1 nested`.
+    """
     return {_cell_name(line): line for line in cells.to_dict("records")}
 
 
 def _cell_name(line: _Line) -> str:
     """Return the name of a cell in messages, such as `wine ELM run 0 fold 1 nested`.
 
-    A reading other than the default follows. `line`: that of the cell, {column of `cells.csv`:
-    value}.
+    The last word is the selection; a reading other than the default follows. `line`: that of the
+    cell, {column of `cells.csv`: value}.
     """
     fold = f"run {line['run']} fold {line['fold']}"
     name = f"{line['dataset']} {line['model']} {fold} {line['select']}"
@@ -141,10 +146,11 @@ def _cell_name(line: _Line) -> str:
 def _compare_cell(
     old: _Line | None, new: _Line | None, points: set[str]
 ) -> Iterator[_Difference]:
-    """Yield each difference of a cell from the baseline; None stands for a missing cell.
+    """Yield each difference of a cell from the baseline.
 
-    Metrics are compared only if both cells ended ok and the condition is small. `points`: the
-    columns with the tolerance `_POINT`.
+    `old`, `new`: the cell in the baseline and now, {column of `cells.csv`: value}; None stands for
+    a missing cell. Metrics are compared only if both cells ended ok and the condition of the matrix
+    leaves them digits. `points`: the columns that may differ by 0.01.
     """
     if old is None or new is None:
         was = "missing" if old is None else "there"
@@ -170,18 +176,18 @@ def _compare_cell(
 
 
 def _unequal(column: str, old: _Line, new: _Line) -> _Difference:
-    """Return the difference of a column that must be equal."""
+    """Return the difference of a column that must be equal, from two lines {column: value}."""
     return _Difference(column, baseline=old[column], value=new[column], allowed="equal")
 
 
 def _compare_metrics(
     old: _Line, new: _Line, relative: float, points: set[str]
 ) -> Iterator[_Difference]:
-    """Yield the metrics that differ, of a cell without counts of classes; also the chosen
-    hyperparameters if the cell has no metric.
+    """Yield the metrics that differ, for a cell that has no counts of classes.
 
-    `relative`: the tolerance, as a share of the old value. `points`: the columns with the tolerance
-    `_POINT` instead.
+    If it has no metric at all, its chosen hyperparameters are compared. `old`, `new`: the cell in
+    the baseline and now, {column of `cells.csv`: value}. `relative`: the tolerance, as a share of
+    the old value. `points`: the columns that may differ by 0.01 instead.
     """
     metrics = [name for name in old if name not in NO_METRICS]
     has_values = any(not pd.isna(old[metric]) for metric in metrics)
@@ -199,14 +205,19 @@ def _compare_metrics(
 
 
 def _compare_classes(old: _Line, new: _Line) -> Iterator[_Difference]:
-    """Yield one difference for the counts if they differ by more than one row; if not, one for each
-    metric that differs.
+    """Yield the differences of a cell of classification from the baseline.
+
+    Counts that differ by more than one row are the only difference. If the counts are equal, their
+    metrics must be, too, to round-off. With more than two classes, two or more of them may still
+    differ if the recalls do not: a row may have gone from one wrong class to another. Metrics of
+    scores and probabilities, and the training accuracy, may differ by 0.01. `old`, `new`: the cell
+    in the baseline and now, {column of `cells.csv`: value}.
     """
     has_two_classes = not np.isnan(_number_in(old, "tp"))
     counts_of = _confusion_counts if has_two_classes else _right_predictions
     old_counts = counts_of(old)
     new_counts = counts_of(new)
-    agree = _may_agree if has_two_classes else _are_close
+    agree = _confusion_counts_agree if has_two_classes else _right_predictions_agree
     if not agree(old_counts, new_counts):
         yield _Difference(
             column=", ".join(COUNTS) if has_two_classes else "right predictions",
@@ -228,9 +239,11 @@ def _compare_classes(old: _Line, new: _Line) -> Iterator[_Difference]:
     yield from _compare_numbers(old, new, tolerances)
 
 
-def _may_agree(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
-    """Return True if one changed prediction at most makes two arrays of counts (see
-    `_confusion_counts`) equal.
+def _confusion_counts_agree(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
+    """Return True if two confusion matrices differ by one changed prediction at most.
+
+    `a`, `b`: the counts tn, fp, fn and tp, of shape (4,). Each class must have as many rows in
+    both.
     """
     # A changed prediction moves a row from one count to another of the same true class.
     has_same_negatives = a[:2].sum() == b[:2].sum()
@@ -239,10 +252,8 @@ def _may_agree(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
     return bool(has_same_negatives and has_same_positives and is_one_move)
 
 
-def _are_close(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
-    """Return True if two numbers of right predictions, arrays of shape (1,), differ by one
-    at most.
-    """
+def _right_predictions_agree(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
+    """Return True if two numbers of right predictions, of shape (1,), differ by one at most."""
     return bool(np.abs(a - b).max() <= 1)
 
 
@@ -252,7 +263,7 @@ def _counts_text(counts: NDArray[np.float64]) -> str:
 
 
 def _confusion_counts(line: _Line) -> NDArray[np.float64]:
-    """Return the counts of the confusion matrix of two classes: an array of tn, fp, fn, tp.
+    """Return the counts tn, fp, fn and tp of a cell of two classes, an array of shape (4,).
 
     `line`: that of the cell, {column of `cells.csv`: value}; missing counts are NaN.
     """
@@ -262,7 +273,8 @@ def _confusion_counts(line: _Line) -> NDArray[np.float64]:
 def _right_predictions(line: _Line) -> NDArray[np.float64]:
     """Return the number of right predictions of a cell as an array of shape (1,).
 
-    `line`: that of the cell, {column of `cells.csv`: value}. NaN without an accuracy.
+    It is the accuracy times the number of test rows, rounded; NaN without an accuracy. `line`: that
+    of the cell, {column of `cells.csv`: value}.
     """
     return np.round([_number_in(line, "accuracy") * _number_in(line, "n_test")])
 
@@ -270,7 +282,11 @@ def _right_predictions(line: _Line) -> NDArray[np.float64]:
 def _compare_numbers(
     old: _Line, new: _Line, tolerances: Mapping[str, AllowedDifference]
 ) -> Iterator[_Difference]:
-    """Yield the columns of `tolerances` whose numbers differ by more than their tolerance."""
+    """Yield the columns of `tolerances` whose numbers differ by more than their tolerance.
+
+    A number that only one of the cells has differs. `old`, `new`: the cell in the baseline and now,
+    {column of `cells.csv`: value}.
+    """
     for name, tolerance in tolerances.items():
         a = _number_in(old, name)
         b = _number_in(new, name)
@@ -284,13 +300,13 @@ def _compare_numbers(
 
 
 def _are_within(allowed: float, a: float, b: float) -> bool:
-    """Return True if two numbers differ by no more than a tolerance; NaN equals NaN."""
+    """Return True if two numbers differ by no more than `allowed`, or if both are NaN."""
     are_missing = np.isnan(a) and np.isnan(b)
     return bool(a == b or abs(a - b) <= allowed or are_missing)
 
 
 def _number_in(line: _Line, name: str) -> float:
-    """Return the number in the column `name` of a line; NaN if it is missing.
+    """Return the number in the column `name` of a line; NaN if the column or its value is missing.
 
     `line`: that of a cell, {column of `cells.csv`: value}.
     """

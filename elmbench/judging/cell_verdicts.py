@@ -19,10 +19,15 @@ def judge_cells(
     ending: str,
     published: PublishedValue | None,
 ) -> Judgement:
-    """Return the verdict on a published value and its evidence.
+    """Return the verdict on the published value of a group of cells, with its evidence.
 
-    `ending`: the common ending of the cells of the group (see `SummaryLine.ended`). The verdict is
-    empty if the paper prints no value, or if the table does not judge the measure.
+    It is `cited` for a value that the paper takes from others, `no data` without complete cells,
+    `not comparable` if model, data or readings are not the paper's, and else one of `judge`; facts
+    are `reproduced` or `differs`. It is empty if the paper prints no number or the table does not
+    judge the measure.
+
+    `group`: (data set, model, selection, reading). `ending`: the common ending of its cells, `ok`
+    if they are complete. `published`: the printed value; None if there is none.
     """
     table = measured.table
     resolved = measured.resolved
@@ -51,8 +56,9 @@ def judge_cells(
 
 
 def _is_comparable(group: Key, measured: MeasuredCells) -> bool:
-    """Return True if cells use the model, the parameters and all rows of the paper, and no reading
-    that leaks.
+    """Return True if cells use the model, the parameters and all rows of the paper.
+
+    It is False also for a reading that leaks. `group`: (data set, model, selection, reading).
     """
     dataset, model, _, reading = group
     resolved = measured.resolved
@@ -67,7 +73,8 @@ def _is_comparable(group: Key, measured: MeasuredCells) -> bool:
 def verdict_without_cells(published: PublishedValue, measured: MeasuredCells) -> str:
     """Return the verdict on a published value of a model that is never measured.
 
-    It is `cited`, `no data`, or empty if the table does not judge the value.
+    It is `cited`, `no data`, or empty if the table does not judge the metric or the paper prints no
+    number. `measured`: the cells of other models; only their table counts.
     """
     if published.cited:
         return "cited"

@@ -46,11 +46,13 @@ _RELATIONS = {"no-worse": "no worse than", "no-better": "no better than"}
 class ClaimOutcome:
     """The result of testing a claim on a table.
 
-    `rivals` are the columns that each comparison of the claim compares with. `in_print` is True if
-    the published values bear the claim out; None if it prints too few of them. `finding` is the
-    decisive test; None if nothing was tested. `p` is the p-value of the verdict; for a claim that
-    is not decided, that of the claim. `subject` is the data set, model, column and metric of the
-    decisive test, as far as the tests differ in them.
+    `resolved` is the table under the tested profile. `rivals` are the columns that each comparison
+    of the claim compares with. `in_print` is True if the published values bear the claim out; None
+    if it prints too few of them. `finding` is the decisive test; None if nothing was tested. `p` is
+    the p-value of the verdict; for a claim that is not decided, that of the claim. `subject` is the
+    data set, model, column and metric of the decisive test, as far as the tests differ in them,
+    joined by commas. `remark` is a note for readers, such as why the claim cannot be decided; empty
+    for none.
     """
 
     claim: Claim
@@ -80,8 +82,9 @@ class ClaimOutcome:
 
     @property
     def is_tested(self) -> bool:
-        """True if there is enough to decide the claim, even if the test did not: the verdict is
-        `holds`, `does not hold` or `undecided`.
+        """True if there is enough to decide the claim, even if the test did not.
+
+        The verdict is `holds`, `does not hold` or `undecided`.
         """
         return self.verdict in CLAIM_VERDICTS[:3]
 
@@ -92,8 +95,10 @@ class ClaimOutcome:
 
     @property
     def evidence(self) -> str:
-        """The comparisons, the decisive test, a contradiction by the paper's own values and the
-        remark, joined by semicolons; without empty parts.
+        """The evidence for the verdict in words, its parts joined by semicolons.
+
+        The parts are the comparisons, the decisive test, a contradiction by the paper's own values,
+        and the remark; empty ones are left out.
         """
         slip = f": {self.claim.slip}" if self.claim.slip else ""
         in_print = (
@@ -117,12 +122,16 @@ class ClaimOutcome:
 
     @property
     def statement(self) -> str:
-        """The comparisons without their data sets; a metric is named once in a row."""
+        """The distinct comparisons without their data sets, such as `MCC of ELM above K-ELM`.
+
+        They are joined by `and`; a metric is named only if it differs from that of the comparison
+        before.
+        """
         statements: dict[str, str] = {}
         last_metric = ""
         for claim, rivals in zip(self.claim.comparisons, self.rivals, strict=True):
             metric = _metric_words(claim.metric)
-            relation = f"of {claim.model} {_relation(claim)} {_others(claim, rivals)}"
+            relation = f"of {claim.model} {_relation_text(claim)} {_rivals_in_words(claim, rivals)}"
             statement = f"{metric} {relation}"
             if statement not in statements:
                 is_repeated = metric == last_metric
@@ -131,8 +140,10 @@ class ClaimOutcome:
         return " and ".join(statements.values())
 
     def _test_text(self) -> str:
-        """Return the test of a claim in words: the means, the difference with its interval, the
-        p-value; empty if nothing was tested.
+        """Return the decisive test of a claim in words; empty if nothing was tested.
+
+        The parts are its subject, the means, the difference with its interval, the p-value and the
+        number of values.
         """
         finding = self.finding
         if finding is None or self.p is None:
@@ -150,9 +161,7 @@ class ClaimOutcome:
         )
 
     def _estimate_text(self, finding: SignificanceResult) -> str:
-        """Return the estimate of a test, followed by its interval if it has one: `ratio 1.2 [1.1,
-        1.3]`.
-        """
+        """Return the estimate of a test, with its interval if any: `ratio 1.2 [1.1, 1.3]`."""
         estimate = f"{self._quantity_of(finding)} {finding.estimate:.3g}"
         has_interval = finding.low is not None
         return (
@@ -162,8 +171,10 @@ class ClaimOutcome:
         )
 
     def _quantity_of(self, finding: SignificanceResult) -> str:
-        """Return the name of the quantity that a test estimates: `ratio`, `difference`, `median
-        difference`, or for a sign test the number of data sets in favour of the claim.
+        """Return the name of the quantity that a test estimates.
+
+        It is `ratio`, `difference` or `median difference`; for a sign test, the number of data sets
+        on which the claim is true, such as `on 5 of 6 data sets, share`.
         """
         if finding.test == "sign test":
             n_in_favour = round(finding.estimate * finding.n)
@@ -173,10 +184,10 @@ class ClaimOutcome:
         return "median difference" if finding.unit == "data sets" else "difference"
 
     def record(self) -> dict[str, Any]:
-        """Return the line of `claims.csv`, by `COLUMNS`; None for what is missing."""
+        """Return the line of `claims.csv`, {column: value}; None for what is missing."""
         comparisons = self.claim.comparisons
         than = (
-            _than(claim, rivals)
+            _rivals_for_csv(claim, rivals)
             for claim, rivals in zip(comparisons, self.rivals, strict=True)
         )
         test_columns = {
@@ -187,7 +198,7 @@ class ClaimOutcome:
             "dataset": _join_names(claim.dataset for claim in comparisons),
             "metric": _join_names(claim.metric.column for claim in comparisons),
             "model": _join_names(claim.model for claim in comparisons),
-            "is": _relation(self.claim),
+            "is": _relation_text(self.claim),
             "than": _join_names(than),
             "in_print": self.in_print,
             "verdict": self.verdict,
@@ -201,14 +212,15 @@ class ClaimOutcome:
 
 
 def is_of_ratios(claim: Claim) -> bool:
-    """Return True if a claim is about the ratio of two values, not about their difference: all
-    claims on times and those with `between`.
+    """Return True if a claim is about the ratio of two values, not about their difference.
+
+    These are all claims on times and those with `between`.
     """
     return claim.relation == "between" or claim.metric.metric in TIMES
 
 
 def _join_distinct(texts: Iterable[str]) -> str:
-    """Return the distinct texts, joined by "and"."""
+    """Return the distinct texts in their order, joined by "and"."""
     return " and ".join(dict.fromkeys(texts))
 
 
@@ -218,8 +230,11 @@ def _datasets_text(claim: Claim) -> str:
     return f"{claim.dataset} data sets" if are_several else claim.dataset
 
 
-def _others(claim: Claim, rivals: Sequence[str]) -> str:
-    """Return the columns that a comparison compares with, and their metric if it differs."""
+def _rivals_in_words(claim: Claim, rivals: Sequence[str]) -> str:
+    """Return the names of the rivals of a comparison, such as `K-ELM, SVM`, for a sentence.
+
+    If they are compared by another metric than the model, it comes first, in words.
+    """
     names = ", ".join(rivals)
     if claim.than_metric is None:
         return names
@@ -231,9 +246,11 @@ def _metric_words(measure: Measure) -> str:
     return words_for(measure.column).removesuffix(" (s)")
 
 
-def _relation(claim: Claim) -> str:
-    """Return the relation of a claim in words, such as `above`, `within 0.01 of` or `2 to 3
-    times`.
+def _relation_text(claim: Claim) -> str:
+    """Return the relation of a claim in words, such as `above` or `within 0.01 of`.
+
+    A range of ratios is `2 to 3 times`; a relation with a margin ends with it, as in `below (margin
+    0.01)`.
     """
     if claim.between is not None:
         low, high = claim.between
@@ -246,9 +263,11 @@ def _relation(claim: Claim) -> str:
     return words
 
 
-def _than(claim: Claim, rivals: Sequence[str]) -> str:
-    """Return the rivals in words, such as `K-ELM, SVM`; after their measure if it is another one,
-    as in `fit_seconds of SVM`.
+def _rivals_for_csv(claim: Claim, rivals: Sequence[str]) -> str:
+    """Return the rivals of a comparison, such as `K-ELM, SVM`, as written to `claims.csv`.
+
+    If they are compared by another metric than the model, its column comes first, as in
+    `fit_seconds of SVM`.
     """
     return (f"{claim.than_metric.column} of " if claim.than_metric else "") + ", ".join(
         rivals
@@ -256,7 +275,7 @@ def _than(claim: Claim, rivals: Sequence[str]) -> str:
 
 
 def _join_names(names: Iterable[str]) -> str:
-    """Return the distinct names, joined by commas."""
+    """Return the distinct names in their order, joined by commas."""
     return ", ".join(dict.fromkeys(names))
 
 
@@ -268,12 +287,13 @@ def claims_frame(outcomes: list[ClaimOutcome]) -> pd.DataFrame:
 
 
 def correct_by_holm(outcomes: Sequence[ClaimOutcome]) -> list[ClaimOutcome]:
-    """Return the outcomes of a paper's claims with decisions that hold together (Holm 1979), in the
-    same order.
+    """Return the outcomes of a paper's claims after Holm's correction, in the same order.
 
-    A decision becomes `undecided` if its corrected p-value is above LEVEL. Tests on so few data
-    sets that no outcome could decide them at the corrected level are `too few data sets` and do not
-    count (Tarone 1990).
+    It bounds the chance that any decision is wrong (Holm 1979). A decision becomes `undecided` if
+    its corrected p-value is above LEVEL. Tests on so few data sets that no outcome could decide
+    them at the corrected level are `too few data sets` and do not count (Tarone 1990). Changed
+    outcomes have a remark. `outcomes`: of all claims, also of those without a test, which stay as
+    they are.
     """
     tested = {
         i: outcome.finding.least_p
@@ -282,7 +302,7 @@ def correct_by_holm(outcomes: Sequence[ClaimOutcome]) -> list[ClaimOutcome]:
         and outcome.finding is not None
         and outcome.verdict != "too few data sets"
     }
-    n_claims = _number_of_decidable(list(tested.values()))
+    n_claims = _number_of_decidable_claims(list(tested.values()))
     results = list(outcomes)
     p_values: dict[int, float] = {}
     for i, least_p in tested.items():
@@ -306,10 +326,10 @@ def correct_by_holm(outcomes: Sequence[ClaimOutcome]) -> list[ClaimOutcome]:
     return results
 
 
-def _number_of_decidable(least_p: Sequence[float]) -> int:
-    """Return Tarone's number of claims: the least K with at most K tests that could have a p-value
-    of LEVEL / K; 1 without tests.
+def _number_of_decidable_claims(least_p: Sequence[float]) -> int:
+    """Return Tarone's number of claims, for a correction that ignores tests without power.
 
+    It is the least K with at most K tests that could have a p-value of LEVEL / K; 1 without tests.
     `least_p`: the least p-value that each test could have.
     """
     for n in range(1, len(least_p) + 1):
@@ -321,19 +341,16 @@ def _number_of_decidable(least_p: Sequence[float]) -> int:
 def _with_remark(
     outcome: ClaimOutcome, verdict: ClaimVerdict, remark: str
 ) -> ClaimOutcome:
-    """Return an outcome with a different verdict, and with a remark in front of its
-    previous one.
-    """
+    """Return an outcome with a different verdict, and with a remark before its present one."""
     remarks = "; ".join(filter(None, (remark, outcome.remark)))
     return replace(outcome, verdict=verdict, remark=remarks)
 
 
 def result_in_words(outcomes: Sequence[ClaimOutcome]) -> str:
-    """Return the number of claims with each verdict, such as "1 holds, 2 do not hold"; for a single
-    claim, only its verdict.
+    """Return the number of claims with each verdict, such as "1 holds, 2 do not hold".
 
-    The verdict on a ratio that does not hold on a data set is "ratio smaller than stated" or "ratio
-    larger than stated".
+    For a single claim, it is only the verdict. The verdict on a ratio that does not hold on a data
+    set is "ratio smaller than stated" or "ratio larger than stated".
     """
     names: list[str] = []
     for outcome in sorted(
@@ -354,8 +371,9 @@ def result_in_words(outcomes: Sequence[ClaimOutcome]) -> str:
 
 
 def count_results(results: Iterable[str]) -> str:
-    """Return the number of claims with each result, such as "1 holds, 2 with too few runs", in the
-    order of the results.
+    """Return the number of claims with each result, such as "1 holds, 2 with too few runs".
+
+    `results`: one for each claim. The counts are in the order in which the results first appear.
     """
     counts = Counter(
         f"with {name}" if name.startswith("too few") else name for name in results

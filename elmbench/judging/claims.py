@@ -36,8 +36,11 @@ _SLACK = 1e-9
 def check_claims(
     summary: pd.DataFrame, measured: MeasuredCells
 ) -> Iterator[ClaimOutcome]:
-    """Yield the outcome of each claim of a table of which some comparison was run, from the default
-    readings and the first selection.
+    """Yield the outcome of each claim about a table that has a comparison that was run.
+
+    A comparison was run if its model and one of its rivals have cells on a data set. Only the
+    default readings and the selection of the first line of the summary count. `summary`: a frame
+    with the columns of `summary.csv`. `measured`: the cells of the same results.
     """
     claims = measured.resolved.file.spec.claims
     if len(summary) and claims:
@@ -50,8 +53,9 @@ def check_claims(
 
 
 class _Values(NamedTuple):
-    """The values of a column by run and fold, and the least half width of an interval of their
-    mean.
+    """The values of a column on a data set, a series with the index (run, fold).
+
+    `least_half_width`: that of an interval of their mean, for round-off or a single test row.
     """
 
     by_fold: pd.Series[float]
@@ -79,9 +83,7 @@ class _Results:
         self._indexes: dict[Any, pd.MultiIndex] = {}
 
     def shows(self, claim: Claim) -> bool:
-        """Return True if, on some data set, both the column of a comparison and one of its rival
-        columns were run.
-        """
+        """Return True if both a comparison's model and a rival were run on some data set."""
         for dataset in _claim_datasets(claim, self.resolved):
             if (dataset, claim.model) not in self._models:
                 continue
@@ -91,8 +93,10 @@ class _Results:
         return False
 
     def datasets(self, claim: Claim) -> list[str]:
-        """Return the data sets of a comparison. A claim about most data sets has only those that
-        were run; others also have those that were not.
+        """Return the data sets of a comparison, by the suite's names.
+
+        A claim about most data sets has only those that were run; others also have those that were
+        not.
         """
         run = {dataset for dataset, _ in self._models}
         # A run of some data sets cannot confirm a claim about all.
@@ -108,31 +112,38 @@ class _Results:
             return False
         groups = [
             key
-            for key in self._cells.lines
+            for key in self._cells.positions
             if key == self._group(dataset, model=key[1])
         ]
         return not any(is_other_data(self._cells.columns(key)) for key in groups)
 
     def has_stand_in(self, claim: Claim, dataset: str) -> bool:
-        """Return True if a column of a comparison has a model or parameters of our own."""
+        """Return True if our own algorithm or parameters replace those of a comparison's column.
+
+        Its columns are the model and its rivals on the data set.
+        """
         columns = [claim.model, *rival_columns(claim, dataset, self.resolved)]
         return any(self.resolved.stand_in(column, dataset) for column in columns)
 
     def is_fixed(self, dataset: str, *columns: str) -> bool:
-        """Return True if nothing is random in all of these columns on a data set."""
+        """Return True if all of these columns give the same values in each run on a data set."""
         return all(
             self._cells.is_fixed(self._group(dataset, column)) for column in columns
         )
 
     def _group(self, dataset: str, model: str) -> Key:
-        """Return the key of the cells of a model on a data set under the first selection and
-        default readings.
+        """Return the key of the cells of a model on a data set.
+
+        It is (data set, model, selection, reading), with the first selection and the default
+        reading, which is empty.
         """
         return (dataset, model, self._select, "")
 
     def values(self, dataset: str, model: str, measure: Measure) -> _Values:
-        """Return the values of a column on a data set; empty unless every cell ended ok and has the
-        measure.
+        """Return the values of a column on a data set by run and fold.
+
+        They are empty unless every cell ended ok and some cell has the measure; cells without it
+        are left out. `model`: the name of the column.
         """
         is_complete = (dataset, model, measure.column) in self._complete
         if not is_complete:
@@ -146,7 +157,10 @@ class _Results:
         return values
 
     def _read_values(self, group: Key, measure: Measure) -> _Values:
-        """Return the values of a group of cells from the cells themselves; see `values`."""
+        """Return the values of a group of cells that ended ok, read from the cells.
+
+        `group`: (data set, model, selection, reading).
+        """
         cells = self._cells.columns(group)
         values = self._cells.values(group, measure)
         draws = draws_of(values, cells, measure)
@@ -155,15 +169,17 @@ class _Results:
     def _by_fold(
         self, values: NDArray[np.float64], cells: Mapping[str, Any]
     ) -> pd.Series[float]:
-        """Return the values of cells as a series with the index (run, fold), without
-        missing ones.
+        """Return the values of cells as a series with the index (run, fold), without NaN.
+
+        `values`: one for each cell. `cells`: their columns, with `run` and `fold`.
         """
         series = pd.Series(values, self._index_of(cells))
         return series.dropna() if np.isnan(values).any() else series
 
     def _index_of(self, cells: Mapping[str, Any]) -> pd.MultiIndex:
-        """Return an index of (run, fold) for cells; columns with the same cells share one
-        object.
+        """Return an index of (run, fold) for cells; equal indexes share one object.
+
+        `cells`: arrays by column, with `run` and `fold`.
         """
         runs = cells["run"]
         folds = cells["fold"]
@@ -181,7 +197,11 @@ def _distinct_rows(lines: pd.DataFrame, columns: list[str]) -> set[tuple[str, ..
 
 
 class _Pair(NamedTuple):
-    """The values of the two columns of a comparison on one data set."""
+    """The values of the two columns of a comparison on one data set.
+
+    `first` are those of the claim's model, `second` those of the rival `column`: series with the
+    index (run, fold). `least_half_width`: that of an interval of the first mean.
+    """
 
     dataset: str
     column: str
@@ -190,9 +210,7 @@ class _Pair(NamedTuple):
     least_half_width: float
 
     def first_run(self) -> _Pair:
-        """Return the pair with the values of the first run only: use it if all runs are
-        identical.
-        """
+        """Return the pair with the values of the first run only: use it if all runs are equal."""
         return self._replace(
             first=_values_of_first_run(self.first),
             second=_values_of_first_run(self.second),
@@ -210,8 +228,10 @@ class _Pair(NamedTuple):
 
 
 class _Tests(NamedTuple):
-    """The tests of a comparison, and a verdict with its reason if they cannot decide it, else
-    `undecided`.
+    """The tests of a comparison, and a verdict with its reason if they cannot decide it.
+
+    The verdict is `undecided` if the tests decide; else it says why they cannot, such as
+    `incomplete`.
     """
 
     findings: list[SignificanceResult]
@@ -229,8 +249,10 @@ def _values_of_first_run(values: pd.Series[float]) -> pd.Series[float]:
 
 
 def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
-    """Return the outcome of a claim, from the tests of all its comparisons. Its verdict is that of
-    the first comparison that cannot be decided, else that of the tests.
+    """Return the outcome of a claim, from the tests of all its comparisons.
+
+    If some comparison cannot be decided, the verdict is that of the first such one, unless other
+    tests contradict the claim; else it is that of the tests.
     """
     parts = [_test_comparison(comparison, results) for comparison in claim.comparisons]
     part = next((part for part in parts if part.verdict != "undecided"), parts[0])
@@ -252,11 +274,11 @@ def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
 
 
 def _decided(outcome: ClaimOutcome, findings: list[SignificanceResult]) -> ClaimOutcome:
-    """Return an outcome with the verdict and the p-value of its tests; the claim must pass all of
-    them.
+    """Return an outcome with the verdict and the p-value of its tests.
 
-    The verdict is `does not hold` if the tests contradict the claim. It is `holds` if they confirm
-    it, unless the outcome already has a different verdict than `undecided`.
+    `findings`: the tests, at least one. The verdict is `does not hold` if they contradict the
+    claim. It is `holds` if all of them confirm it, unless the outcome already has a different
+    verdict than `undecided`.
     """
     decisive, confirming, contradicting = significance.combine_findings(findings)
     verdict: ClaimVerdict = outcome.verdict
@@ -277,8 +299,9 @@ def _decided(outcome: ClaimOutcome, findings: list[SignificanceResult]) -> Claim
 
 
 def _subject(decisive: SignificanceResult, findings: list[SignificanceResult]) -> str:
-    """Return the names in the subject of the decisive test (data set, model, rival, metric) in
-    which the tests differ, joined by commas.
+    """Return the names in the subject of the decisive test in which the tests differ.
+
+    They are joined by commas. A subject is (data set, model, rival, metric).
     """
     names = []
     for i, name in enumerate(decisive.subject):
@@ -326,10 +349,10 @@ def _test_comparison(claim: Claim, results: _Results) -> _Tests:
 
 
 def _tests_on_most(claim: Claim, rows: list[list[_Pair]]) -> _Tests:
-    """Return the tests of a comparison over several data sets; below `FEWEST_DATASETS` the verdict
-    is `too few data sets`.
+    """Return the tests of a comparison on most data sets: over all of them at once.
 
-    `rows`: the pairs of columns of each data set.
+    Below `FEWEST_DATASETS` data sets, the verdict is `too few data sets`. `rows`: for each data
+    set, the pairs of the model with each of its rivals; none may be empty.
     """
     findings = _findings_on_most(claim, rows)
     if len(rows) >= FEWEST_DATASETS:
@@ -345,7 +368,7 @@ def _tests_on_each(claim: Claim, rows: list[list[_Pair]], results: _Results) -> 
     """Return a test for each pair of columns on each data set.
 
     If a pair has fewer than `FEWEST_RUNS` values, there is none, and the verdict is `too few runs`.
-    `rows`: the pairs of columns of each data set.
+    `rows`: for each data set, the pairs of the model with each of its rivals.
     """
     pairs = [pair for row in rows for pair in row]
     if all(pair.n_values >= FEWEST_RUNS for pair in pairs):
@@ -358,10 +381,10 @@ def _tests_on_each(claim: Claim, rows: list[list[_Pair]], results: _Results) -> 
 
 
 def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
-    """Return the values of a claim's column beside those of each rival column on a data set; empty
-    unless all of these are complete.
+    """Return the values of a claim's model beside those of each rival column on a data set.
 
-    If nothing is random in either column, the pair has the values of the first run only.
+    The list is empty unless all of these are complete. If nothing is random in either column, the
+    pair has the values of the first run only.
     """
     first = results.values(dataset, claim.model, claim.metric)
     measure = claim.than_metric or claim.metric
@@ -383,10 +406,11 @@ def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
 
 
 def _finding_on_one(claim: Claim, pair: _Pair, results: _Results) -> SignificanceResult:
-    """Return the test of a claim on one data set: Welch's test if the split is the same in all
-    runs, else the corrected resampled t-test of the differences by fold.
+    """Return the test of a claim on one data set, for one rival.
 
-    Ratios are tested by their logarithm; the estimate and its interval are ratios again.
+    It is the corrected resampled t-test of the differences by fold, or Welch's test if the test
+    rows are the same in all runs or their share is not known. Ratios are tested by their logarithm;
+    the estimate and its interval are ratios again.
     """
     of_ratios = is_of_ratios(claim)
     first = pair.first
@@ -407,7 +431,7 @@ def _finding_on_one(claim: Claim, pair: _Pair, results: _Results) -> Significanc
             differences, share, region, least_half_width, unit
         )
     if of_ratios:
-        finding = _of_ratio(finding)
+        finding = _finding_of_ratio(finding)
     return replace(
         finding,
         subject=(pair.dataset, claim.model, pair.column, claim.metric.column),
@@ -415,7 +439,7 @@ def _finding_on_one(claim: Claim, pair: _Pair, results: _Results) -> Significanc
     )
 
 
-def _of_ratio(finding: SignificanceResult) -> SignificanceResult:
+def _finding_of_ratio(finding: SignificanceResult) -> SignificanceResult:
     """Return the test of a difference of logarithms with a ratio as its estimate and interval."""
     low = None if finding.low is None else math.exp(finding.low)
     high = None if finding.high is None else math.exp(finding.high)
@@ -425,11 +449,12 @@ def _of_ratio(finding: SignificanceResult) -> SignificanceResult:
 def _findings_on_most(
     claim: Claim, rows: list[list[_Pair]]
 ) -> list[SignificanceResult]:
-    """Return the tests of a claim over several data sets: a signed-rank test for each rival column,
-    or a single sign test.
+    """Return the tests of a claim over several data sets.
 
-    The sign test is for closeness, for ratios, and for claims that ask for it. It counts the data
-    sets on which the claim is true of all rivals. `rows`: the pairs of columns of each data set.
+    These are a signed-rank test for each rival column, or a single sign test. The sign test is for
+    closeness, for ratios, and for claims that ask for it. It counts the data sets on which the
+    claim is true of all rivals. `rows`: for each data set, the pairs of the model with each of its
+    rivals.
     """
     findings = {}
     if claim.relation == "close" or is_of_ratios(claim) or claim.test == "sign":
@@ -456,8 +481,8 @@ def _findings_on_most(
 def rival_columns(claim: Claim, dataset: str, resolved: Resolved) -> list[str]:
     """Return the columns that a comparison compares with on a data set.
 
-    The word `others` stands for all other columns, without those for which the paper prints no
-    value: it says nothing about them.
+    The word `others` stands for all other columns, without those for which the paper prints an
+    entry without a number, such as a dash: it says nothing about them.
     """
     if claim.than != "others":
         return list(claim.than)
@@ -474,8 +499,10 @@ def rival_columns(claim: Claim, dataset: str, resolved: Resolved) -> list[str]:
 
 
 def _claim_datasets(claim: Claim, resolved: Resolved) -> list[str]:
-    """Return the data sets of the paper that a comparison is about, without those that stand in for
-    another one; a claim about all of them leaves out data sets with other rows, too.
+    """Return the data sets that a comparison is about, by the suite's names.
+
+    Those that stand in for another one are left out; a claim about all data sets leaves out those
+    with other rows than the paper's, too.
     """
     names = (
         list(resolved.file.spec.datasets)
@@ -492,8 +519,8 @@ def _claim_datasets(claim: Claim, resolved: Resolved) -> list[str]:
 def is_true(claim: Claim, value: float, rival: float) -> bool:
     """Return True if a claim is true of two values, without regard to their uncertainty.
 
-    `value`: that of the claim's model. `rival`: that of a model it is compared with. Values on the
-    bounds of the claim count as true, except for `above` and `below`.
+    `claim`: one comparison. `value`: that of its model. `rival`: that of a model it is compared
+    with. Values on the bounds of the claim count as true, except for `above` and `below`.
     """
     if claim.between is not None:
         least, greatest = claim.between
@@ -508,8 +535,9 @@ def is_true(claim: Claim, value: float, rival: float) -> bool:
 
 
 def region_of(claim: Claim) -> Region:
-    """Return the range of the difference (model minus rival), or of the logarithm of their ratio
-    for `between`, in which a claim is true.
+    """Return the range of the difference, model minus rival, in which a claim is true.
+
+    For a claim with `between`, it is the range of the logarithm of their ratio.
     """
     if claim.between is not None:
         low, high = claim.between
@@ -526,11 +554,10 @@ def region_of(claim: Claim) -> Region:
 
 
 def holds_in_print(claim: Claim, resolved: Resolved) -> bool | None:
-    """Return True if all comparisons of a claim are true of the published values; None if one of
-    them has no data set with its values in print.
+    """Return True if all comparisons of a claim are true of the published values.
 
-    A comparison on most data sets must be true on more than half of those that have all of its
-    values.
+    It is None if one of them has no data set with its values in print. A comparison on most data
+    sets must be true on more than half of those that have all of its values.
     """
     verdicts = []
     for part in claim.comparisons:
@@ -545,8 +572,9 @@ def holds_in_print(claim: Claim, resolved: Resolved) -> bool | None:
 
 
 def _outcomes_in_print(claim: Claim, resolved: Resolved) -> list[bool]:
-    """Return True or False for each data set with published values: whether a comparison is true of
-    them.
+    """Return, for each data set with published values, True if a comparison is true of them.
+
+    Data sets without a value of its model, or without a rival's, are left out.
     """
     outcomes = []
     for dataset in _claim_datasets(claim, resolved):
@@ -561,8 +589,10 @@ def _outcomes_in_print(claim: Claim, resolved: Resolved) -> list[bool]:
 
 
 def _rivals_in_print(claim: Claim, dataset: str, resolved: Resolved) -> list[float]:
-    """Return the published values that a comparison compares with on a data set; none if one of
-    the columns that it names has no value.
+    """Return the published values that a comparison compares with on a data set.
+
+    The list is empty if one of the columns that the claim names has no value; of `others`, those
+    with a value are enough.
     """
     measure = claim.than_metric or claim.metric
     columns = rival_columns(claim, dataset, resolved)
@@ -576,8 +606,9 @@ def _rivals_in_print(claim: Claim, dataset: str, resolved: Resolved) -> list[flo
 
 
 def _value_in_print(key: tuple[str, str, str], resolved: Resolved) -> float | None:
-    """Return the published value of a (data set, model, metric); None without one. For a fit that
-    the authors stopped, it is the time after which they did.
+    """Return the published value of a (data set, model, metric); None without one.
+
+    For a fit that the authors stopped, it is the time in seconds after which they did.
     """
     published = resolved.published.get(key)
     if published is None:

@@ -33,10 +33,12 @@ def is_deterministic(
     cells: Mapping[str, NDArray[Any]],
     resolved: Resolved,
 ) -> bool:
-    """Return True if each run of a column on a data set gives the same value: the split, the model
-    and its hyperparameters are fixed.
+    """Return True if each run of a column on a data set gives the same value.
 
-    `cells`: the columns of `cells.csv` of one reading.
+    The data, the split, the model and its hyperparameters must be fixed. It is False if the profile
+    draws some of the rows, and for a column that the experiment does not have. `select`: how
+    hyperparameters are chosen, such as `nested`. `cells`: the arrays of `run` and, if known,
+    `n_test` of the cells, by these names.
     """
     column = resolved.spec.models.get(model)
     if column is None or column.carry_over != "none":
@@ -53,7 +55,12 @@ def is_deterministic(
 def _is_fixed_split(
     dataset: str, cells: Mapping[str, NDArray[Any]], resolved: Resolved
 ) -> bool:
-    """Return True if every run has the same training and test parts."""
+    """Return True if every run has the same training and test parts.
+
+    Splits that the user gives are fixed only if the protocol has one run and `cells` are of run 0.
+    `cells`: the arrays of `run` and, if known, `n_test` of the cells; folds of a single row each
+    are leave-one-out.
+    """
     task = resolved.dataset(dataset).task
     split = resolved.spec.protocol.outer.split(dataset, task)
     if split.kind in _FIXED_SPLITS:
@@ -71,8 +78,10 @@ def _is_fixed_split(
 
 
 def _is_fixed_model(dataset: str, column: ModelColumn, resolved: Resolved) -> bool:
-    """Return True if a model has no seed, or one without effect, and learns its rows in a fixed
-    order if it learns them one by one.
+    """Return True if a model has no seed with an effect, and no random order of its rows.
+
+    The order matters if it learns the rows one by one. It is False also if the model's parameters
+    are not known.
     """
     factory = find_model(column.model).factory(resolved.dataset(dataset).task)
     names = parameter_names(factory)
@@ -86,7 +95,11 @@ def _is_fixed_model(dataset: str, column: ModelColumn, resolved: Resolved) -> bo
 
 
 def _learns_rows_in_order(factory: Callable[..., Any]) -> bool:
-    """Return True if the order of the rows may change a model: it learns them one by one."""
+    """Return True if a model may depend on the order of its rows: it has a `partial_fit`.
+
+    Naive Bayes of scikit-learn is an exception. `factory`: the class or function that builds the
+    model.
+    """
     fit = getattr(factory, "fit", None)
     sums_over_rows = getattr(fit, "__module__", "") == _OF_SUMS
     return has_method(factory, "partial_fit") and not sums_over_rows
@@ -95,8 +108,11 @@ def _learns_rows_in_order(factory: Callable[..., Any]) -> bool:
 def _is_fixed_choice(
     dataset: str, column: ModelColumn, select: str, resolved: Resolved
 ) -> bool:
-    """Return True if every run has the same hyperparameters: they are not searched, or chosen for
-    all runs at once, or on the same inner splits.
+    """Return True if every run has the same hyperparameters.
+
+    They are published, or not searched, or chosen for all runs at once (`oracle`), or on the same
+    inner splits. It is False if the search uses only some rows, or takes over the choice of another
+    column. `select`: how they are chosen: `published`, `nested` or `oracle`.
     """
     if select == "published":
         return True
@@ -109,8 +125,10 @@ def _is_fixed_choice(
 
 
 def _is_seeded(factory: Callable[..., Any], column: ModelColumn) -> bool:
-    """Return True if `random_state` may change the numbers of a model; also if the model cannot be
-    built to find out.
+    """Return True if `random_state` may change the numbers of a model.
+
+    It is True also if the model cannot be built to find out. `factory`: the class or function that
+    builds it.
     """
     estimator = try_factory(factory, **column.params)
     further_names = (*column.searched, *column.printed)

@@ -33,8 +33,10 @@ class StrictOutcome:
 
 
 def check_strictly(papers: Iterable[JudgedPaper]) -> StrictOutcome:
-    """Return the outcome of a strict check. Its objections are verdicts on main metrics that say no
-    without an expectation, and expectations that do not hold.
+    """Return the outcome of a strict check of papers.
+
+    Its objections are verdicts on the main metric of a table that say no without an expectation for
+    this metric, and expectations that do not hold.
     """
     objections: list[str] = []
     is_decided = False
@@ -50,18 +52,19 @@ def check_strictly(papers: Iterable[JudgedPaper]) -> StrictOutcome:
                     objections.append(
                         f"{name}: the verdict on {verdict.metric} is {verdict.state}"
                     )
-            objections += _broken(table, paper.claims, expected)
+            objections += _objections_to_expectations(table, paper.claims, expected)
     return StrictOutcome(tuple(objections), is_decided)
 
 
-def _broken(
+def _objections_to_expectations(
     table: JudgedTable,
     claims: Sequence[ClaimOutcome],
     expectations: Iterable[Expectation],
 ) -> Iterator[str]:
     """Yield a sentence on each expectation that does not hold.
 
-    Anything that was not judged contradicts no expectation.
+    A subject that was not judged, or is undecided, contradicts no expectation. `claims`: the
+    outcomes of all claims of the paper.
     """
     for expectation in expectations:
         found = {*_verdicts_of(expectation, table, claims)} - {"undecided"}
@@ -76,7 +79,12 @@ def _broken(
 def _verdicts_of(
     expectation: Expectation, table: JudgedTable, claims: Sequence[ClaimOutcome]
 ) -> Iterator[str]:
-    """Yield the verdicts on the subject of an expectation; that on a table with its exceptions."""
+    """Yield the verdicts on the subject of an expectation.
+
+    The subject is a claim of this table, a published value, or else a metric of the table, whose
+    verdict includes its exceptions, such as `holds but for SVM`. There may be none. `claims`: the
+    outcomes of all claims of the paper.
+    """
     if expectation.claim:
         for outcome in claims:
             says = outcome.claim.says

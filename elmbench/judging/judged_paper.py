@@ -23,8 +23,9 @@ from elmbench.specs.profiles import Resolved
 
 
 class TestedClaim(NamedTuple):
-    """A main claim of a paper that was tested, its result in words, and the claims about tables
-    that tested it.
+    """A main claim of a paper that was tested, with its result in words.
+
+    `outcomes` are those of the claims about tables that tested it.
     """
 
     claim: MainClaim
@@ -33,10 +34,11 @@ class TestedClaim(NamedTuple):
 
 
 class PublishedOnce(NamedTuple):
-    """A published value that counts once, even if several tables print it, also under two names.
+    """The identity of a published value, which counts once even if several tables print it.
 
-    An equal number for another variant of the model, or by another criterion, is a different value.
-    `model` is the name in the registry of a model that the suite has.
+    Tables may name its model differently: `model` is the name in the registry for a model that the
+    suite has, else the paper's. An equal number for another variant of the model (`params`, as
+    JSON), or by another `criterion` of the search, is a different value.
     """
 
     metric: str
@@ -50,7 +52,7 @@ class PublishedOnce(NamedTuple):
 def identify_published_value(
     line: Mapping[Any, Any], resolved: Resolved
 ) -> PublishedOnce:
-    """Return what identifies a published value: equal for tables that print the same value.
+    """Return the identity of a published value, equal for all tables that print the same value.
 
     `line`: of `summary.csv`, a mapping with the columns dataset, model and metric. It must have a
     published value (else KeyError).
@@ -91,8 +93,10 @@ class JudgedPaper:
 
     @cached_property
     def counts(self) -> VerdictCounts:
-        """The numbers of published values and of facts with each verdict; those that several tables
-        print count once.
+        """The numbers of published values and of facts with each verdict.
+
+        A value that several tables print counts once, with the verdict that rests on the most
+        evidence.
         """
         best: dict[PublishedOnce, str] = {}
         for table in self.tables:
@@ -111,8 +115,10 @@ class JudgedPaper:
 
     @property
     def values_by_verdict(self) -> dict[str, int]:
-        """The number of published values with each verdict, each counted once, and of those `not
-        run`.
+        """The number of published values with each verdict and, as `not run`, without results yet.
+
+        Each value with a verdict counts once; one that was not run counts in each table that prints
+        it. Facts of data sets do not count.
         """
         not_run = sum(table.values_by_verdict["not run"] for table in self.tables)
         return {verdict: self.counts.values[verdict] for verdict in VERDICTS} | {
@@ -121,8 +127,10 @@ class JudgedPaper:
 
     @cached_property
     def strict_p(self) -> dict[str, float]:
-        """The p-value of the strict test of the main metric of each table, by the table's id, after
-        Holm's correction for their number.
+        """The p-value of the strict test of the main metric of each table, {id of the table: p}.
+
+        It is corrected by Holm's method for the number of these tables; tables without a test are
+        left out.
         """
         tested = {}
         for table in self.tables:
@@ -133,7 +141,10 @@ class JudgedPaper:
 
     @cached_property
     def readings(self) -> pd.DataFrame:
-        """The published values under each value of each reading (see `compare_readings`)."""
+        """The published values under each value of each reading, a line for each of these.
+
+        The columns are those of `compare_readings`.
+        """
         cells = [
             TableCells(results.cells, results.resolved)
             for table in self.tables
@@ -143,11 +154,10 @@ class JudgedPaper:
 
     @cached_property
     def claims(self) -> list[ClaimOutcome]:
-        """The claims of the paper, each once; Holm's correction bounds the chance that any decision
-        is wrong.
+        """The outcomes of the claims about the paper's tables, each once, after Holm's correction.
 
-        A claim counts under the first profile that has what its test needs: another one may lack
-        data sets or runs.
+        The correction bounds the chance that any decision is wrong. A claim counts under the first
+        profile that has what its test needs: another one may lack data sets or runs.
         """
         outcomes = (
             outcome
@@ -170,7 +180,7 @@ class JudgedPaper:
         """The main claims of the paper that were tested."""
 
         def parts_of(main: MainClaim) -> list[ClaimOutcome]:
-            """Return the outcomes of the claims about tables that test a main claim."""
+            """Return the outcomes of the claims about tables that test a main claim; maybe none."""
             pairs = (
                 (outcome, words)
                 for table, words in main.tested_by.items()

@@ -56,28 +56,37 @@ class JudgedResults:
 
     @cached_property
     def summary(self) -> pd.DataFrame:
-        """The lines of `summary.csv` (see `with_origin`)."""
+        """The lines of `summary.csv`, with the columns of remarks and of committed values, if any.
+
+        Remarks are those on the data sets; `committed` is there if some cells are of the committed
+        results.
+        """
         return with_origin(summary_frame(self.lines), self.cells, self.committed)
 
     @cached_property
     def _published_lines(self) -> list[SummaryLine]:
-        """The lines of the summary under the default readings that have a published value or
-        belong to a claim.
+        """The lines of the summary with a published value, or of a measure that a claim names.
+
+        They are of the default readings only.
         """
         return summary_lines(self.measured, published_only=True)
 
     @cached_property
     def _published_summary(self) -> pd.DataFrame:
-        """The frame of `_published_lines`."""
+        """The lines of `_published_lines` as a frame with the columns of `summary.csv`.
+
+        Its index is the position of each line.
+        """
         frame = summary_frame(self._published_lines)
         return with_origin(frame, self.cells, self.committed)
 
     @cached_property
     def published_values(self) -> pd.DataFrame:
-        """The line of each published value in the summary, under the default readings and the
-        first selection.
+        """The lines of `summary.csv` that have a published value, one for each, as a frame.
 
-        A data set that stands in for another one is left out if that one was measured.
+        They are of the default readings and the first selection. A data set that stands in for
+        another one is left out if that one was measured. The index is the position in
+        `_published_lines`.
         """
         lines = self._published_summary
         lines = lines[lines["published"].notna()]
@@ -85,7 +94,7 @@ class JudgedResults:
 
     @cached_property
     def compared_values(self) -> list[ComparedValue]:
-        """The published values that are compared with our runs."""
+        """The published values that are compared with our runs, without facts of data sets."""
         lines = [self._published_lines[i] for i in self.published_values.index]
         return list(value_agreement.compared_values(lines, self.measured))
 
@@ -103,22 +112,25 @@ class JudgedResults:
 
     @cached_property
     def claim_outcomes(self) -> list[ClaimOutcome]:
-        """The outcome of each claim of the paper about the table."""
+        """The outcome of each claim of the paper about the table, before Holm's correction.
+
+        Claims of which nothing was run are left out.
+        """
         return list(check_claims(self._published_summary, self.measured))
 
     @cached_property
     def optimism(self) -> pd.DataFrame:
-        """The lines of `optimism.csv`; none unless both selections were run."""
+        """The lines of `optimism.csv`; an empty frame unless `oracle` and `nested` were run."""
         return optimism(self.cells, self.resolved)
 
     @property
     def default_optimism(self) -> pd.DataFrame:
-        """The optimism under the default readings."""
+        """The lines of `optimism.csv` under the default readings."""
         return self.optimism[self.optimism["reading"] == ""]
 
     @property
     def counts_text(self) -> str:
-        """The sentences that count the published values by verdict."""
+        """The sentences that count the published values and the facts of data sets by verdict."""
         values, facts = value_agreement.verdict_counts(self.published_values)
         missing = value_agreement.missing_runs(self.published_values, self.cells)
         return value_agreement.counts_text(values, facts, missing)

@@ -26,8 +26,10 @@ _NO_VALUES = pd.DataFrame(columns=[*COLUMNS, "profile"])
 
 
 class JudgedTable:
-    """A table of a paper, judged. Each published value counts under one profile that has enough
-    runs of it; if several have, under the one nearest to the printed protocol.
+    """A table of a paper, judged: each published value counts under one profile.
+
+    This is a profile that has enough runs of the value; if several have, the one nearest to the
+    printed protocol.
 
     Attributes
     ----------
@@ -42,8 +44,10 @@ class JudgedTable:
 
     @cached_property
     def published_values(self) -> pd.DataFrame:
-        """The line of each published value in `summary.csv` of the profile that it counts under,
-        and the profile.
+        """The published values that have a verdict, a line for each, as a frame.
+
+        A line is that of `summary.csv` of the profile that the value counts under, with the column
+        `profile`. The frame is empty if the table has not been run.
         """
         lines = pd.concat(
             [
@@ -68,8 +72,10 @@ class JudgedTable:
 
     @cached_property
     def missing_runs(self) -> pd.DataFrame:
-        """The models that have too few runs for an interval, with the columns of the function
-        `missing_runs`.
+        """The models that have too few runs for an interval, as a frame.
+
+        Its columns are `dataset`, `model`, `more_runs` (the runs that they lack) and `minutes` (the
+        time of these runs on one core). The table must have been run.
         """
         profile = self.published_values["profile"]
         lacking = [
@@ -82,7 +88,10 @@ class JudgedTable:
 
     @cached_property
     def compared_values(self) -> list[ComparedValue]:
-        """The published values that are compared with our runs."""
+        """The published values that are compared with our runs, without facts of data sets.
+
+        Each is compared under the profile that it counts under.
+        """
         counted = {
             *self.published_values[[*PUBLISHED_KEY, "profile"]].itertuples(
                 index=False, name=None
@@ -98,7 +107,7 @@ class JudgedTable:
 
     @cached_property
     def verdicts(self) -> list[TableVerdict]:
-        """The verdict on each metric."""
+        """The verdict on each metric with compared values; empty if the table has not been run."""
         if not self.results:
             return []
         first = self.results[0]
@@ -111,7 +120,11 @@ class JudgedTable:
 
     @property
     def main_verdict(self) -> TableVerdict | None:
-        """The verdict on the metric that the table is about; None if nothing is compared."""
+        """The verdict on the metric that the table is about; None if nothing is compared.
+
+        This is the first metric of the protocol that has a verdict, else the metric of the first
+        verdict.
+        """
         if not self.results:
             return None
         return main_verdict(self.verdicts, self.results[0].resolved)
@@ -123,15 +136,20 @@ class JudgedTable:
 
     @cached_property
     def values_by_verdict(self) -> dict[str, int]:
-        """The number of published values with each verdict, without facts of data sets, and of
-        those `not run`.
+        """The number of published values with each verdict and, as `not run`, without results yet.
+
+        Facts of data sets do not count; a table that has some verdict on these has no values `not
+        run`.
         """
         values, facts = self.counts
         not_run = 0 if facts else max(0, self._n_to_judge() - values.total())
         return {verdict: values[verdict] for verdict in VERDICTS} | {"not run": not_run}
 
     def _n_to_judge(self) -> int:
-        """Return the number of published values that get a verdict once the table has been run."""
+        """Return the number of published values that get a verdict once the table has been run.
+
+        Cited values are among them.
+        """
         printed = resolve(self.file, self.file.profiles[-1])
         table = kind_of_table(printed)
         models = set(table.models())
@@ -144,8 +162,9 @@ class JudgedTable:
             return dataset in datasets and is_of_model
 
         def is_judged(published: PublishedValue) -> bool:
-            """Return True if a value gets a verdict: it is cited, or a number of a judged
-            metric.
+            """Return True if a value gets a verdict: it is cited, or a judged number.
+
+            That is, a number of a metric that the table judges.
             """
             if published.cited:
                 return True

@@ -68,8 +68,10 @@ class ComparedValue:
 
     @cached_property
     def runs_inside(self) -> dict[int, bool]:
-        """For each run, True if its mean lies in the interval of the other runs, as if it were the
-        published value; empty with fewer than `FEWEST_RUNS` runs.
+        """For each run, by its number, True if its mean lies in the interval of the other runs.
+
+        The mean is judged as if it were the published value. The dict is empty with fewer than
+        `FEWEST_RUNS` runs.
         """
         if len(self.runs) < FEWEST_RUNS:
             return {}
@@ -85,7 +87,9 @@ class ComparedValue:
 
 
 class MeasuredCells:
-    """The cells of a table that ended ok, by group; each measure is read from the frame only once.
+    """The cells of a table that ended ok, by group.
+
+    A group is (data set, model, selection, reading). Each measure is read from the frame only once.
 
     Attributes
     ----------
@@ -112,16 +116,21 @@ class MeasuredCells:
         self.summary_lines: dict[_Identity, SummaryLine] = {}
 
     @cached_property
-    def lines(self) -> dict[Key, NDArray[np.int64]]:
-        """The positions of the cells of each group in the frame of the cells that ended ok."""
+    def positions(self) -> dict[Key, NDArray[np.int64]]:
+        """The positions of the cells of each group in the frame of the cells that ended ok.
+
+        A group is (data set, model, selection, reading).
+        """
         groups: Any = self._cells.groupby(GROUP, sort=False).indices
         positions: dict[Key, NDArray[np.int64]] = groups
         return positions
 
     @cached_property
     def _needed(self) -> dict[str, NDArray[Any]]:
-        """The columns `_NEEDED` of all cells that ended ok, as arrays: selecting lines of a frame
-        takes many times as long.
+        """The columns that a verdict depends on, as arrays over all cells that ended ok.
+
+        These are `run`, `fold`, `n_test` and the remarks, as far as the results have them.
+        Selecting lines of a frame instead takes many times as long.
         """
         names = [name for name in _NEEDED if name in self._cells]
         return {name: self._cells[name].to_numpy() for name in names}
@@ -133,7 +142,10 @@ class MeasuredCells:
 
     @cached_property
     def statuses(self) -> dict[Key, set[str]]:
-        """The distinct statuses of all cells of each group, whether they ended ok or not."""
+        """The distinct statuses of all cells of each group, whether they ended ok or not.
+
+        A group is (data set, model, selection, reading).
+        """
         columns = [self.all_cells[name].tolist() for name in GROUP]
         groups = zip(*columns, strict=True)
         statuses: dict[Key, set[str]] = {}
@@ -143,39 +155,55 @@ class MeasuredCells:
         return statuses
 
     def columns(self, group: Key) -> dict[str, NDArray[Any]]:
-        """Return the columns `_NEEDED` of the cells of a group that ended ok, as arrays; empty
-        arrays if there are none.
+        """Return the columns of the cells of a group that ended ok, {name: array}.
+
+        These are `run`, `fold`, `n_test` and the remarks, as far as the results have them. The
+        arrays are empty if there are no such cells.
         """
         if group not in self._columns:
-            positions = self.lines.get(group, _NO_CELLS)
+            positions = self.positions.get(group, _NO_CELLS)
             self._columns[group] = {
                 name: column[positions] for name, column in self._needed.items()
             }
         return self._columns[group]
 
     def values(self, group: Key, measure: Measure) -> NDArray[np.float64]:
-        """Return the value of each cell of a group that ended ok, NaN if it has none."""
+        """Return the value of each cell of a group that ended ok; NaN if it has none.
+
+        The array has shape (cells,). `group`: (data set, model, selection, reading).
+        """
         if measure not in self._values:
             values = self.table.values_of(self._cells, measure)
             self._values[measure] = np.asarray(values, dtype=np.float64)
-        return self._values[measure][self.lines.get(group, _NO_CELLS)]
+        return self._values[measure][self.positions.get(group, _NO_CELLS)]
 
     def compared_value(self, group: Key, measure: Measure) -> ComparedValue:
-        """Return the published value of a group of cells beside our runs, computed only once."""
+        """Return the published value of a group of cells beside our runs, computed only once.
+
+        `group`: (data set, model, selection, reading). Raises KeyError without a published value;
+        some cell must have the measure.
+        """
         key = (group, measure)
         if key not in self._compared:
             self._compared[key] = self._compare(group, measure)
         return self._compared[key]
 
     def is_fixed(self, group: Key) -> bool:
-        """Return True if nothing is random in a group of cells (see `is_deterministic`)."""
+        """Return True if nothing is random in a group of cells: each run gives the same value.
+
+        `group`: (data set, model, selection, reading).
+        """
         dataset, model, select, _ = group
         return is_deterministic(
             dataset, model, select, self.columns(group), self.resolved
         )
 
     def _compare(self, group: Key, measure: Measure) -> ComparedValue:
-        """Return the published value of a group of cells beside our runs."""
+        """Return the published value of a group of cells beside our runs.
+
+        It has only the first run if all are identical. `group`: (data set, model, selection,
+        reading).
+        """
         dataset, model, _, _ = group
         columns = self.columns(group)
         values = self.values(group, measure)
@@ -204,11 +232,12 @@ class MeasuredCells:
     def _tolerance(
         self, dataset: str, published: PublishedValue, unit: Unit
     ) -> Tolerance:
-        """Return the tolerance for a published value, from the range and the margin of its metric
-        and from its distance to the paper's values of other models.
+        """Return the tolerance for a published value on a data set, given by the suite's name.
 
-        These are all that any table of the paper prints for the same data set (by the suite's name)
-        and metric, so that a value has the same verdict in every table that prints it.
+        It has the range and the margin of the metric (`unit`), and the median distance to the
+        paper's values of other models. These are all that any table of the paper prints for the
+        same data set and metric, so that a value has the same verdict in every table that prints
+        it.
         """
         value = published.number
         in_paper = self.resolved.published_in_paper.get(
@@ -228,10 +257,10 @@ class MeasuredCells:
 
 
 def is_other_data(columns: Mapping[str, NDArray[Any]]) -> bool:
-    """Return True if the remarks say that the rows differ from the public file, or are only a part
-    of it.
+    """Return True if the remarks say that the rows are not all rows of the public file.
 
-    `columns`: those of a group of cells, with the remarks if there are any.
+    They may be different rows, or only a part. `columns`: those of a group of cells, {name: array},
+    with the remarks if there are any.
     """
     remarks = {text for text in columns.get(REMARKS, ()) if isinstance(text, str)}
     return any(

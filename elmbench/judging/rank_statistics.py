@@ -40,7 +40,7 @@ _Pairs = dict[str, dict[str, Any]]
 
 
 class FriedmanTest(NamedTuple):
-    """Friedman's test of equal ranks."""
+    """Friedman's test of equal average ranks: its statistic and its p-value."""
 
     chi_squared: float
     p: float
@@ -51,8 +51,8 @@ class Statistics:
     """The comparison of models over data sets.
 
     `source` is "measured" or "published". `values` has a line for each data set, a column for each
-    model, the best average rank first; more is better. `left_out` are the models that fewer than
-    half of the data sets have.
+    model, the best average rank first; more is better, and none is missing. `left_out` are the
+    models that fewer than half of the data sets have.
     """
 
     source: str
@@ -71,8 +71,9 @@ class Statistics:
 
     @cached_property
     def friedman(self) -> FriedmanTest | None:
-        """Friedman's test of equal ranks; None for two models. Its numbers are NaN if all models
-        are equal on each data set.
+        """Friedman's test of equal ranks; None for two models.
+
+        Its numbers are NaN if all models are equal on each data set.
         """
         from scipy.stats import friedmanchisquare
 
@@ -84,9 +85,7 @@ class Statistics:
 
     @property
     def _rank_error(self) -> float:
-        """The standard error of the difference of two average ranks, over the square root of
-        two.
-        """
+        """The standard error of the difference of two average ranks, divided by sqrt(2)."""
         n, k = self.values.shape
         return math.sqrt(k * (k + 1) / (12 * n))
 
@@ -97,8 +96,10 @@ class Statistics:
         return quantile * self._rank_error
 
     def _label_pairs(self, values: Sequence[float]) -> _Pairs:
-        """Return values of the pairs of models as `{model: {rival: value}}`, each pair in both
-        orders. `values`: in the order of `combinations`.
+        """Return values of the pairs of models as `{model: {rival: value}}`.
+
+        Each pair is in both orders. `values`: one for each pair, in the order of `combinations` of
+        the models, the best rank first.
         """
         pairs: _Pairs = {model: {} for model in self.ranks}
         names = combinations(self.ranks, 2)
@@ -120,8 +121,9 @@ class Statistics:
 
     @cached_property
     def wilcoxon(self) -> _Pairs:
-        """The p-value of Wilcoxon's signed-rank test for each pair of models, after Holm's
-        correction, as `{model: {rival: p}}`.
+        """The p-value of Wilcoxon's signed-rank test for each pair, as `{model: {rival: p}}`.
+
+        It is corrected by Holm's method for the number of pairs of models.
         """
         pairs = combinations(self.ranks, 2)
         return self._label_pairs(
@@ -135,19 +137,21 @@ class Statistics:
 
     @cached_property
     def wins(self) -> _Pairs:
-        """The numbers of data sets on which a model wins, ties and loses against each rival, as
-        `{model: {rival: "5/1/2"}}`.
+        """The wins, ties and losses of each model against each rival.
+
+        The form is `{model: {rival: "5/1/2"}}`; the numbers are those of data sets.
         """
         return {model: self._wins_of(model) for model in self.ranks}
 
     def _wins_of(self, model: Any) -> dict[Any, str]:
-        """Return the wins, ties and losses of a model against each rival, such as `5/1/2`."""
+        """Return the wins, ties and losses of a model against each rival, as `{rival: "5/1/2"}`."""
         rivals = [rival for rival in self.ranks if rival != model]
         return {rival: self._wins_ties_losses(model, rival) for rival in rivals}
 
     def _wins_ties_losses(self, model: Any, rival: Any) -> str:
-        """Return the numbers of data sets on which a model is better than a rival, as good, and
-        worse, such as `5/1/2`.
+        """Return the wins, ties and losses of a model against one rival, such as `5/1/2`.
+
+        They are the numbers of data sets on which it is better, as good, and worse.
         """
         signs = np.sign(self.values[model] - self.values[rival])
         counts = [(signs == sign).sum() for sign in (1, 0, -1)]
@@ -155,8 +159,9 @@ class Statistics:
 
     @cached_property
     def win_rates(self) -> dict[Any, float]:
-        """The share of data sets on which each model beats another one, over all rivals; a tie
-        counts half.
+        """The share of data sets on which each model beats another one, over all rivals.
+
+        A tie counts half.
         """
         rivals = max(1, len(self.ranks) - 1)
         return {
@@ -198,14 +203,18 @@ class Statistics:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """A line for each model, the best rank first, with the columns `columns`. Wins and tests
-        compare it with the best model; they are None for the best model itself.
+        """A line for each model, the best rank first, with the columns `columns`.
+
+        Wins and tests compare it with the best model; they are None for the best model itself.
         """
         lines = [self._line(model) for model in self.ranks]
         return pd.DataFrame(lines, columns=self.columns)
 
     def _line(self, model: Any) -> tuple[Any, ...]:
-        """Return the values of a model in the order of `columns`, compared with the best model."""
+        """Return the line of a model in `frame`: values in the order of `columns`.
+
+        Wins and tests compare it with the best model; they are None for the best model itself.
+        """
         best, *_ = self.ranks
         tests = (self.wins, self.nemenyi, self.wilcoxon)
         results = [test[best].get(model) for test in tests]
@@ -231,17 +240,17 @@ class Statistics:
 
     @property
     def differences(self) -> str:
-        """A sentence with the pairs of models that differ by Nemenyi's test, such as `A
-        before B`.
-        """
+        """A sentence with the pairs of models that differ by Nemenyi's test: `A before B`."""
         text = f"Ranks more than {self.critical_distance:.2f} apart differ (Nemenyi, {ALPHA:g})"
         pairs = combinations(self.ranks, 2)
         different = [f"{a} before {b}" for a, b in pairs if self.nemenyi[a][b] < ALPHA]
         return f"{text}: {', '.join(different)}." if different else f"{text}; none do."
 
     def record(self) -> dict[str, Any]:
-        """Return the comparison for JSON; the keys are the names of its properties, and `p` is
-        Friedman's.
+        """Return the comparison for JSON; the keys are the names of its properties.
+
+        Of Friedman's test, `friedman` is the statistic and `p` the p-value, both None for two
+        models.
         """
         test = self.friedman
         return {
@@ -259,8 +268,10 @@ class Statistics:
         }
 
     def cliques(self) -> Iterator[tuple[float, float]]:
-        """Yield the first and last rank of each longest run of models that do not differ by
-        Nemenyi's test.
+        """Yield the first and the last rank of each group of models that do not differ.
+
+        A group is a longest run of models, in the order of their ranks, that Nemenyi's test does
+        not separate; it has at least two.
         """
         ranks = list(self.ranks.values())
         reached = -1
@@ -276,12 +287,12 @@ class Statistics:
 
 
 def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics]:
-    """Return the comparison of the measured values of a table and, if there are enough, of the
-    published ones, in this order.
+    """Return the comparison of the measured values of a table, then that of the published ones.
 
-    It uses the first metric of each data set, the default readings and the table's first selection.
-    Dummies, cited values and superfluous stand-ins are left out. The list is empty if fewer than
-    two models were measured on the same two data sets.
+    The second is there only if two models are published on the same two data sets; the list is
+    empty if fewer were measured. Each data set has its first metric; the default readings and the
+    table's first selection count. Dummies, cited values and superfluous stand-ins are left out.
+    `summary`: a frame with the columns of `summary.csv`.
     """
     lines = summary[
         (summary["reading"] == "")
@@ -317,10 +328,10 @@ def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics
 def _first_metric_scores(
     means: Mapping[Any, float], resolved: Resolved
 ) -> pd.DataFrame:
-    """Return the first metric of each data set: a line for each data set, a column for each model,
-    more is better.
+    """Return the first metric of each data set: a line for each data set, a column for each model.
 
-    `means`: the value for each (data set, model, metric).
+    Errors are negative, so that more is better; missing values are NaN. `means`: the value for each
+    (data set, model, metric); averages over all data sets are left out.
     """
     values = {
         (dataset, model): -value if less_is_better(metric) else value
@@ -335,8 +346,11 @@ def _first_metric_scores(
 
 
 def rank_statistics(values: pd.DataFrame, source: str) -> Statistics:
-    """Return the comparison of the models that are columns of `values` (see `Statistics`; NaN if
-    missing). Models of the same average rank are ordered by name.
+    """Return the comparison of the models that are the columns of `values`.
+
+    `values` has a line for each data set; more is better, NaN is missing. Models that fewer than
+    half of the data sets have are left out, then data sets that lack a model. Models of the same
+    average rank are ordered by name. `source`: "measured" or "published".
     """
     has_model = values.notna().mean() >= 0.5
     common = without_round_off(values.loc[:, has_model].dropna())
@@ -353,8 +367,10 @@ def rank_statistics(values: pd.DataFrame, source: str) -> Statistics:
 def draw_critical_differences(
     comparison: Statistics, title: str, form: str = "png"
 ) -> bytes:
-    """Return a picture of the average ranks as a file of the format `form`; a bar joins models that
-    do not differ by Nemenyi's test.
+    """Return a picture of the average ranks, as the bytes of a file.
+
+    A bar joins models that do not differ by Nemenyi's test. `form`: the format of the file, such as
+    "png" or "svg".
     """
     bars = list(comparison.cliques())
     n_models = len(comparison.ranks)
@@ -377,7 +393,10 @@ def draw_critical_differences(
 
 
 def _draw_rank_axis(axes: Any, n_models: int, bottom: float) -> None:
-    """Draw the axis of the ranks at the top."""
+    """Draw the axis of the ranks, from 1 to `n_models`, at the top of matplotlib axes.
+
+    `bottom`: the lower end of the vertical range, which begins with 0 at the top.
+    """
     axes.spines[["left", "right", "bottom"]].set_visible(False)
     axes.xaxis.tick_top()
     axes.set_xticks(range(1, n_models + 1))
@@ -392,10 +411,11 @@ def _draw_rank_axis(axes: Any, n_models: int, bottom: float) -> None:
 
 
 def _draw_models(axes: Any, ranks: Mapping[Any, float], top: float) -> None:
-    """Draw a line from the rank of each model to its name: the better half of the models on the
-    left, from top to bottom, the rest on the right, from bottom to top.
+    """Draw a line from the rank of each model to its name, in matplotlib axes.
 
-    `ranks`: the best model first. `top`: the height that the bars take.
+    The better half of the models is on the left, from top to bottom, the rest on the right, from
+    bottom to top. `ranks`: {model: average rank}, the best model first. `top`: the height that the
+    bars take.
     """
     n_models = len(ranks)
     half = math.ceil(n_models / 2)

@@ -48,13 +48,18 @@ class TableCells(NamedTuple):
 def compare_readings(
     readings: Mapping[str, Reading], tables: Iterable[TableCells]
 ) -> pd.DataFrame:
-    """Return the published values of some tables that a reading changes: a line for each value of
-    the reading.
+    """Return our means under each value of each reading beside the published values.
 
-    `dataset` is spelled as in the paper. `text` is the mean with the number of cells that did not
-    end ok, or only their ending if none ended ok; `mean` is NaN then. `low` and `high` are the ends
-    of the 95 % interval for the published value, NaN if there are too few runs. `nearest` is True
-    for the value that comes nearest; for no value if chance may have decided.
+    The frame has a line for each published value and each value of a reading that was run, unless
+    all values give the same numbers. Its columns are `COLUMNS`: `dataset` is spelled as in the
+    paper, `label` names the published value in words, and `value` is that of the reading. `text` is
+    the mean with the number of cells that did not end ok, or only their ending if none ended ok;
+    `mean` is NaN then. `low` and `high` are the ends of the 95 % interval for the published value,
+    NaN if there are too few runs. `nearest` is True for the value that comes nearest; for no value
+    if chance may have decided. `leaks` is True for a value under which test rows influence
+    training.
+
+    `readings`: those of the paper, by name. Profile `ci` is left out.
     """
     lines = []
     for cells, resolved in tables:
@@ -65,7 +70,7 @@ def compare_readings(
             if name in resolved.file.spec.readings:
                 lines += [
                     {"reading": name, **line}
-                    for line in _compare(name, reading, columns, resolved)
+                    for line in _lines_of_reading(name, reading, columns, resolved)
                 ]
     return pd.DataFrame(lines, columns=COLUMNS)
 
@@ -73,7 +78,8 @@ def compare_readings(
 class _Columns:
     """The columns of the cells of a table as arrays, each converted only once.
 
-    Selecting lines of a frame takes many times as long.
+    `status` is the ending of each cell, `labels` the label of its readings, `folds` its (run,
+    fold). Selecting lines of a frame instead takes many times as long.
     """
 
     def __init__(self, cells: pd.DataFrame) -> None:
@@ -88,8 +94,9 @@ class _Columns:
 
     @cached_property
     def groups(self) -> dict[tuple[str, str, str], list[int]]:
-        """The positions of the cells of each (data set, model, selection), without `unavailable`
-        cells.
+        """The positions of the cells of each (data set, model, selection).
+
+        Cells that are `unavailable` are left out; readings do not matter.
         """
         columns = [
             self._cells[name].tolist() for name in ("dataset", "model", "select")
@@ -104,7 +111,7 @@ class _Columns:
         return metric in self._cells
 
     def values(self, metric: str) -> _Values:
-        """Return the values of a metric, NaN if missing."""
+        """Return the values of a metric, one for each cell of the table, NaN if missing."""
         if metric not in self._values:
             column = self._cells[metric]
             self._values[metric] = column.to_numpy(dtype=float, na_value=np.nan)
@@ -113,7 +120,10 @@ class _Columns:
 
 @dataclass(frozen=True, eq=False)
 class _CommonCells:
-    """The cells of a model on a data set that were run under each of some values of a reading."""
+    """The cells of a model on a data set that were run under each of some values of a reading.
+
+    `positions` has a row for each of `choices` and a column for each of `runs`.
+    """
 
     dataset: str
     model: str
@@ -131,19 +141,25 @@ class _CommonCells:
 
     @property
     def endings(self) -> NDArray[Any]:
-        """The status of each cell, a row for each of `choices`."""
+        """The status of each cell, a row for each of `choices`, a column for each run and fold."""
         return self.columns.status[self.positions]
 
     def values(self, metric: str) -> _Values:
-        """Return the values of a metric, NaN if missing, a row for each of `choices`."""
+        """Return the values of a metric, a row for each of `choices`, a column for each fold.
+
+        A column is a run and fold; missing values are NaN.
+        """
         return self.columns.values(metric)[self.positions]
 
 
-def _compare(
+def _lines_of_reading(
     name: str, reading: Reading, columns: _Columns, resolved: Resolved
 ) -> Iterator[dict[str, Any]]:
-    """Yield a line of `compare_readings` (without the name of the reading) for each judged
-    published value of a table and each value of the reading that was run.
+    """Yield the lines of `compare_readings` for one reading of a table, as dicts.
+
+    There is one for each judged published value and each value of the reading that was run. The
+    column `reading` is left out. `name`: that of the reading. `columns`: those of the cells of the
+    table.
     """
     groups = group_by(
         _common_cells(name, reading, columns),
@@ -161,14 +177,17 @@ def _compare(
                 rounding=table.last_place(published) / 2,
                 mean_of=resolved.mean_of,
             )
-            yield from _compare_value(published, tolerance, common, resolved)
+            yield from _lines_of_value(published, tolerance, common, resolved)
 
 
 def _common_cells(
     name: str, reading: Reading, columns: _Columns
 ) -> Iterator[_CommonCells]:
-    """Yield, for each model and data set, the runs and folds that have a cell under each value that
-    was run, if one besides the default was; all other readings are at their defaults.
+    """Yield the cells that were run under each value of a reading, for each model and data set.
+
+    These are the runs and folds that have a cell under each value that was run for the model, the
+    default and at least one more; all other readings are at their defaults. `name`: that of the
+    reading.
     """
     choice_of_label = {"": reading.default}
     for choice in reading.values:
@@ -200,8 +219,8 @@ def _positions_by_choice(
 ) -> dict[str, _Positions]:
     """Return the positions of some cells, as `{value of the reading: {(run, fold): position}}`.
 
-    `numbers`: the cells. `choice_of_label`: the value of the reading for the label of a cell; cells
-    with other labels are left out.
+    `numbers`: the positions of these cells among all cells of the table. `choice_of_label`: {label
+    of a cell's readings: value of the reading}; cells with other labels are left out.
     """
     positions: dict[str, _Positions] = defaultdict(dict)
     for number in numbers:
@@ -217,26 +236,34 @@ def _position_table(
     choices: Iterable[str],
     folds: Iterable[_Fold],
 ) -> NDArray[np.int64]:
-    """Return the positions of the cells, a row for each value of a reading, a column for each run
-    and fold.
+    """Return the positions of cells, a row for each value of a reading, a column for each fold.
+
+    `positions`: {value of the reading: {(run, fold): position}}, with all of `folds`, which are
+    (run, fold), for each of `choices`.
     """
     rows = [[positions[choice][fold] for fold in folds] for choice in choices]
     return np.array(rows, dtype=np.int64)
 
 
 def _common_folds(positions: Iterable[_Positions]) -> list[_Fold]:
-    """Return the runs and folds that have a cell under every value of a reading."""
+    """Return, sorted, each (run, fold) that has a cell under every value of a reading.
+
+    `positions`: for each value, {(run, fold): position}; there is at least one value.
+    """
     return sorted(set.intersection(*map(set, positions)))
 
 
-def _compare_value(
+def _lines_of_value(
     published: PublishedValue,
     tolerance: Tolerance,
     common: _CommonCells,
     resolved: Resolved,
 ) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a published value, one for each value of the reading; none if all values
-    of the reading give the same numbers.
+    """Yield the lines of a published value, one for each value of a reading, as dicts.
+
+    There are none if all values of the reading give the same numbers, or without cells. The keys
+    are the columns of `compare_readings` without `reading`. `common`: the cells of its model under
+    each value of the reading.
     """
     metric = published.metric
     dataset = common.dataset
@@ -252,7 +279,7 @@ def _compare_value(
     # The print may stand for any number between these two.
     least = published.number - tolerance.rounding
     greatest = published.number + tolerance.rounding
-    nearest = _pick_nearest(
+    nearest = _pick_nearest_row(
         values[:, is_ok], runs[is_ok], (least, greatest), test_share
     )
     spelling = resolved.spelling(dataset)
@@ -260,7 +287,7 @@ def _compare_value(
     origin = f"{table_label}, {resolved.profile}, {common.select}, {len(runs)} cells"
     for number, choice in enumerate(common.choices):
         row = values[number]
-        low, high = _interval(row[is_ok], runs[is_ok], tolerance)
+        low, high = _interval_of_mean(row[is_ok], runs[is_ok], tolerance)
         yield {
             "experiment": resolved.file.id,
             "dataset": spelling,
@@ -281,9 +308,10 @@ def _compare_value(
 def _mean_text(values: _Values, endings: NDArray[Any], runs: NDArray[np.int64]) -> str:
     """Return the mean of cells as text, such as `0.93 ± 0.012 (3 timeout)`.
 
-    The deviation is that of the means of runs; the number of cells that did not end ok follows. If
-    no cell ended ok, it is only an ending. `values`, `endings`, `runs`: of the cells: the value
-    (NaN if missing), the status and the number of the run, each of shape (n,).
+    The deviation is that of the means of runs; the number of cells that did not end ok follows,
+    with the ending of the first. If no cell ended ok, the text is only an ending. `values`,
+    `endings`, `runs`: of the cells: the value (NaN if missing), the status and the number of the
+    run, each of shape (n,).
     """
     bad = endings[endings != COMPLETE]
     n_bad = len(bad)
@@ -298,17 +326,17 @@ def _mean_text(values: _Values, endings: NDArray[Any], runs: NDArray[np.int64]) 
 
 
 def _deviation(means: _Values) -> float | None:
-    """Return the standard deviation of the means of runs; None for a single run."""
+    """Return the sample standard deviation of the means of runs; None for a single run."""
     return float(means.std(ddof=1)) if len(means) > 1 else None
 
 
-def _interval(
+def _interval_of_mean(
     values: _Values, runs: NDArray[np.int64], tolerance: Tolerance
 ) -> tuple[float, float]:
     """Return the two ends of the interval for the published value around our mean.
 
     They are NaN if there are too few runs. `values`, `runs`: the value (NaN if missing) and the
-    number of the run of each cell, of shape (n,).
+    number of the run of each cell, of shape (n,). `tolerance`: its rounding widens the interval.
     """
     n_runs = len(set(runs.tolist()))
     if n_runs < FEWEST_RUNS:
@@ -321,38 +349,41 @@ def _interval(
     return low, high
 
 
-def _pick_nearest(
-    table: _Values,
+def _pick_nearest_row(
+    values: _Values,
     runs: NDArray[np.int64],
-    published: tuple[float, float],
+    print_range: tuple[float, float],
     test_share: float,
 ) -> int | None:
-    """Return the number of the row of `table` that is nearer to the print than every other row;
-    None if chance may have decided.
+    """Return the position of the row of `values` whose mean is nearest to the print.
 
-    `table` has a row for each value of the reading and a column for each cell. The draws are the
-    runs, as for the verdicts. If there are too few, they are the folds, which share training rows.
-    Every number that rounds to the print must give the same answer; `published` are the least and
-    the greatest of these numbers.
+    It is None if chance may have decided. `values` has a row for each value of a reading and a
+    column for each cell; `runs` are the numbers of the runs of the columns. The draws are the runs,
+    as for the verdicts. If there are too few, they are the cells, whose folds share training rows:
+    `test_share` is the number of test rows over that of training rows. `print_range`: the least and
+    the greatest number that round to the print; both must give the same answer.
     """
-    draws = np.array([run_means(row, runs) for row in table])
+    draws = np.array([run_means(row, runs) for row in values])
     share = 0.0
     if draws.shape[1] < FEWEST_RUNS:
-        draws = table
+        draws = values
         share = test_share
     if draws.shape[1] < FEWEST_RUNS:
         return None
-    answers = {_index_of_nearest(draws, number, share) for number in published}
+    answers = {
+        _row_significantly_nearest(draws, number, share) for number in print_range
+    }
     return answers.pop() if len(answers) == 1 else None
 
 
-def _index_of_nearest(
+def _row_significantly_nearest(
     draws: _Values, published: float, test_share: float
 ) -> int | None:
-    """Return the row of draws that is significantly nearer to a published value than all others;
-    None if none is.
+    """Return the position of the row of `draws` whose mean is nearest to a published value.
 
-    `test_share`: the share of test rows, for the correction of the t-test; 0 for independent draws.
+    It must be significantly nearer than each other row, else the result is None. `draws`: a row for
+    each value of a reading, a column for each draw. `test_share`: test rows over training rows, for
+    the correction of the t-test; 0 for independent draws.
     """
     sides = np.sign(draws.mean(axis=1) - published)
     # With these signs, the mean over the draws is the distance of the mean, unlike the mean of
@@ -369,10 +400,11 @@ def _index_of_nearest(
 
 
 def reading_table(reading: Reading, lines: pd.DataFrame) -> pd.DataFrame:
-    """Return the table of a reading in texts: a line for each published value, a column for each
-    value of the reading, and the nearest one.
+    """Return the table of a reading in texts, a line for each published value.
 
-    `lines`: the result of `compare_readings` for this reading.
+    The columns are `published value` (its label), `published`, one for each value of the reading,
+    and `nearest` (a value of the reading, or empty). `lines`: the result of `compare_readings` for
+    this reading.
     """
     headings = {value: _heading(value, reading) for value in reading.values}
     records = lines.to_dict("records")

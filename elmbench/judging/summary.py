@@ -61,11 +61,11 @@ OPTIMISM = [
 def summary_lines(
     measured: MeasuredCells, *, published_only: bool = False
 ) -> list[SummaryLine]:
-    """Return the lines of `summary.csv`, in their order: one for each group of cells and metric
-    (see `SummaryLine`).
+    """Return the lines of `summary.csv`, in their order: one for each group of cells and metric.
 
-    `published_only`: leave out readings other than the default, and measures that have no published
-    value and that no claim names. Each line is computed only once.
+    Published values without cells follow in the same order. `published_only`: leave out readings
+    other than the default, and measures that have no published value and that no claim names,
+    except the first measure of a group. Each line of a group is computed only once for `measured`.
     """
     lines = [*_measured_lines(measured, published_only), *_unmeasured_lines(measured)]
     order = order_of(measured.resolved)
@@ -92,10 +92,11 @@ def summary_frame(lines: Sequence[SummaryLine]) -> pd.DataFrame:
 def with_origin(
     summary: pd.DataFrame, cells: pd.DataFrame, committed: Collection[Key]
 ) -> pd.DataFrame:
-    """Return lines of `summary.csv` with the column `REMARKS` if data sets have remarks, and the
-    column `COMMITTED` if some values are of the committed results.
+    """Return lines of `summary.csv` with the columns of remarks and of committed values, if any.
 
-    `committed`: the groups of cells of these.
+    The column `REMARKS` is added if data sets have remarks, the column `COMMITTED` if `committed`
+    is not empty. `summary`, `cells`: frames of `summary.csv` and `cells.csv`. `committed`: the
+    groups, (data set, model, selection, reading), whose cells are of the committed results.
     """
     remarks = remarks_of(cells)
     if remarks:
@@ -111,7 +112,11 @@ def with_origin(
 def _measured_lines(
     measured: MeasuredCells, published_only: bool
 ) -> Iterator[SummaryLine]:
-    """Yield the lines of each group of cells; see `summary_lines` for `published_only`."""
+    """Yield the lines of each group of cells, in the order of the cells.
+
+    `published_only`: leave out readings other than the default, and measures that have no published
+    value and that no claim names, except the first measure of a group.
+    """
     claimed = _claimed_metrics(measured.resolved) if published_only else None
     for group, statuses in measured.statuses.items():
         *_, reading = group
@@ -122,7 +127,10 @@ def _measured_lines(
 
 
 def _claimed_metrics(resolved: Resolved) -> set[str]:
-    """Return the columns of the measures that the claims about a table compare."""
+    """Return the columns of the measures that the claims about a table compare.
+
+    A column is such as `mcc` or `gmean@h=50`.
+    """
     comparisons = [
         part for claim in resolved.file.spec.claims for part in claim.comparisons
     ]
@@ -134,8 +142,10 @@ def _claimed_metrics(resolved: Resolved) -> set[str]:
 
 
 def _common_ending(group: Key, statuses: set[str], measured: MeasuredCells) -> str:
-    """Return the ending that all cells of a group share; `incomplete` if they share none or folds
-    are missing.
+    """Return the ending that all cells of a group share, such as `ok` or `timeout`.
+
+    It is `incomplete` if they share none or folds are missing. `group`: (data set, model,
+    selection, reading). `statuses`: the distinct endings of its cells, at least one.
     """
     if len(statuses) > 1:
         return "incomplete"
@@ -150,24 +160,29 @@ def _common_ending(group: Key, statuses: set[str], measured: MeasuredCells) -> s
 def _group_lines(
     group: Key, ending: str, measured: MeasuredCells, claimed: Collection[str] | None
 ) -> Iterator[SummaryLine]:
-    """Yield the lines of a group, one for each of `_shown_measures`. A line that was computed
-    before is taken from `measured.summary_lines`.
+    """Yield the lines of a group of cells, one for each measure that is shown.
+
+    A line that was computed before is taken from `measured.summary_lines`, which is extended.
+    `group`: (data set, model, selection, reading). `ending`: the common ending of its cells.
+    `claimed`: None for all measures; else the columns of those that are shown even if nothing is
+    published.
     """
     computed = measured.summary_lines
     for measure in _shown_measures(group, ending, measured, claimed):
         key = (group, measure)
         if key not in computed:
-            computed[key] = _line(group, measure, ending, measured)
+            computed[key] = _summary_line(group, measure, ending, measured)
         yield computed[key]
 
 
 def _shown_measures(
     group: Key, ending: str, measured: MeasuredCells, claimed: Collection[str] | None
 ) -> Iterator[Measure]:
-    """Yield each measure of a group that has a value or a published value; at least the first one,
-    and all if some cells did not end ok.
+    """Yield each measure of a group that has a value or a published value, and always the first.
 
-    `claimed`: if given, the measures without a published value that are not left out.
+    If some cells did not end ok, measures without any value are yielded, too. `group`: (data set,
+    model, selection, reading). `ending`: the common ending of its cells. `claimed`: None for all of
+    these; else only published measures, the first one, and those with these columns.
     """
     published = measured.resolved.published
     dataset, model, *_ = group
@@ -185,16 +200,18 @@ def _shown_measures(
 
 
 def _has_value(group: Key, measure: Measure, measured: MeasuredCells) -> bool:
-    """Return True if some cell of a group has a measure."""
+    """Return True if some cell of a group that ended ok has a measure."""
     is_missing = np.isnan(measured.values(group, measure))
     return not is_missing.all()
 
 
-def _line(
+def _summary_line(
     group: Key, measure: Measure, ending: str, measured: MeasuredCells
 ) -> SummaryLine:
-    """Return the line of a measure of a group: the mean over the cells, their deviation (of cells
-    or of run means, as the protocol says) and the verdict.
+    """Return the line of `summary.csv` for a measure of a group, with its verdict.
+
+    The mean is over the cells, the deviation is of cells or of run means, as the protocol says.
+    `group`: (data set, model, selection, reading). `ending`: the common ending of its cells.
     """
     resolved = measured.resolved
     dataset, model, select, reading = group
@@ -231,7 +248,8 @@ def _line(
 def drop_stand_ins(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     """Return lines of `summary.csv` without superfluous ones of stand-ins.
 
-    A stand-in is superfluous if the data set that it replaces has a complete line.
+    A stand-in is superfluous if the data set that it replaces has a complete line. `lines`: a frame
+    with the columns `dataset` and `ended`, from which the lines are selected.
     """
     if not resolved.stand_ins:
         return lines
@@ -243,8 +261,12 @@ def drop_stand_ins(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
 
 
 def _unmeasured_lines(measured: MeasuredCells) -> list[SummaryLine]:
-    """Return a line for each published value that is cited, or of a model that the suite never
-    measures, on the data sets that were run.
+    """Return a line of `summary.csv` for each published value of a model that was not measured.
+
+    Published values are those that are cited, and those of models that the suite never measures;
+    the data set must have been run under the default readings. A model that the table measures gets
+    no such line, not even for a cited value; nor does a model of the suite that this profile leaves
+    out, unless the value is cited.
     """
     resolved = measured.resolved
     default = [group for group in measured.statuses if group[-1] == ""]
@@ -276,16 +298,15 @@ def _unmeasured_lines(measured: MeasuredCells) -> list[SummaryLine]:
 
 
 def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-    """Return the gain of a choice on the outer test folds (oracle) over a choice on inner folds
-    (nested).
+    """Return the gain of a choice on outer test folds (oracle) over one on inner folds (nested).
 
-    There is a line for each model on each data set, in the order of the cells. `oracle` and
-    `nested` are means over the same folds. `optimism` is the first minus the second, for an error
-    the second minus the first, so that a positive value always favours the oracle. `std` is its
-    deviation from fold to fold, `n` the number of folds, `low` and `high` the ends of its interval
-    of 95 % by the corrected resampled t-test, as folds share training rows. A model is left out if
-    one of its cells did not end ok or if it was run under one selection only: the remaining folds
-    may be the easier ones.
+    There is a line for each model on each data set and reading, in the order of the cells, with the
+    columns `OPTIMISM`. `oracle` and `nested` are means of the first metric over the same folds.
+    `optimism` is the first minus the second, for an error the second minus the first, so that a
+    positive value always favours the oracle. `std` is its deviation from fold to fold, `n` the
+    number of folds, `low` and `high` the ends of its interval of 95 % by the corrected resampled
+    t-test, as folds share training rows. A model is left out if one of its cells did not end ok or
+    if it was run under one selection only: the remaining folds may be the easier ones.
     """
     is_searched = cells["select"].isin(["oracle", "nested"])
     cells = cells[is_searched]
@@ -305,8 +326,10 @@ def optimism(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
 def _columns_of_optimism(
     cells: pd.DataFrame, resolved: Resolved
 ) -> dict[str, NDArray[Any]]:
-    """Return the columns of cells that `optimism` needs, as arrays: selecting lines of a frame
-    takes many times as long.
+    """Return the columns of cells that the optimism needs, {name: array of shape (cells,)}.
+
+    These are run, fold, select, status and the first metric of each data set. Selecting lines of a
+    frame instead takes many times as long.
     """
     columns = {}
     for name in (*_FOLDS, "select", "status"):
@@ -322,10 +345,10 @@ def _columns_of_optimism(
 def _optimism_of(
     dataset: str, columns: Mapping[str, NDArray[Any]], resolved: Resolved
 ) -> dict[str, Any]:
-    """Return the metric and the numbers of a line of `optimism.csv`; empty if cells are missing or
-    did not end ok.
+    """Return the metric and the numbers of a line of `optimism.csv`, {column: value}.
 
-    `columns`: those of the cells of one model on one data set.
+    It is empty if cells are missing or did not end ok. `columns`: run, fold, select, status and
+    metrics of the cells of one model on one data set, {name: array}.
     """
     metric = resolved.metric_of(dataset)
     if metric not in columns or (columns["status"] != COMPLETE).any():
@@ -362,7 +385,11 @@ def _optimism_of(
 def _scores_by_fold(
     select: str, metric: str, columns: Mapping[str, NDArray[Any]]
 ) -> dict[tuple[int, int], float]:
-    """Return the score of each (run, fold) under one selection, NaN if it is missing."""
+    """Return the scores under one selection, {(run, fold): score}, NaN if missing.
+
+    `columns`: run, fold, select and the metric of cells, {name: array}. `select`: `oracle` or
+    `nested`.
+    """
     is_selected = columns["select"] == select
     runs, folds, scores = (columns[name][is_selected] for name in (*_FOLDS, metric))
     return dict(zip(zip(runs, folds, strict=True), scores.tolist(), strict=True))

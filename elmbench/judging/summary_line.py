@@ -32,9 +32,7 @@ ROWS_OFF = "rows_off"
 
 @dataclass(frozen=True, kw_only=True)
 class SummaryLine:
-    """A line of `summary.csv`: the value of a group of cells, the published value and the
-    verdict.
-    """
+    """A line of `summary.csv`: our value, the published value and the verdict."""
 
     dataset: str
     model: str
@@ -68,8 +66,9 @@ class SummaryLine:
         return (self.dataset, self.model, self.select, self.reading)
 
     def record(self) -> dict[str, Any]:
-        """Return the line by the columns of `summary.csv`, None for those without a value;
-        `ROWS_OFF` is always included.
+        """Return the line by the columns of `summary.csv`, None for those without a value.
+
+        The column `ROWS_OFF` is always included.
         """
         published = self.published
         return {

@@ -25,7 +25,8 @@ def compared_values(
 ) -> Iterator[ComparedValue]:
     """Yield the published values that are compared with our runs, without facts of data sets.
 
-    `lines` are those of `summary.csv` that have a published value.
+    There are none for a kind of table without runs. `lines`: those of `summary.csv` that have a
+    published value.
     """
     if not measured.table.has_runs:
         return
@@ -36,8 +37,10 @@ def compared_values(
 
 @dataclass(frozen=True)
 class TimesAgreement:
-    """The agreement of one kind of time with the print, as ratios over the first model of each data
-    set: the print is from another machine.
+    """The agreement of one kind of time with the print.
+
+    Times are compared as ratios over the first model of each data set: the print is from another
+    machine.
     """
 
     metric: str
@@ -55,7 +58,8 @@ def agreements_of_times(
     """Yield the agreement of each kind of time with the published times of a table.
 
     Times are compared as ratios over the first model of each data set. `lines`: a frame with the
-    columns of `summary.csv`. A kind without two models on a data set is left out.
+    columns of `summary.csv`, in which `mean` is our time. A kind without two comparable models on a
+    data set is left out.
     """
     if not lines["metric"].isin(TIMES).any():
         return
@@ -69,8 +73,9 @@ def agreements_of_times(
 def _comparable_times(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     """Return the lines with our time and a published one that can be compared.
 
-    `lines`: a frame with the columns of `summary.csv`. Columns that stand in for others, and data
-    sets whose rows differ from the paper's, are left out.
+    `lines`: a frame with the columns of `summary.csv`, in which `mean` is our time. Lines whose
+    cells did not all end ok, columns with a stand-in for the paper's model, and data sets whose
+    rows differ from the paper's are left out.
     """
     ended_ok = lines["ended"] == "ok"
     is_published = lines["published"] > 0
@@ -85,8 +90,11 @@ def _comparable_times(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
 
 
 def _agreement_of_times(metric: str, times: pd.DataFrame) -> TimesAgreement:
-    """Return the agreement of the lines of one kind of time. The first line of each data set is the
-    model that ratios are over.
+    """Return the agreement of one kind of time, `metric`, with the print.
+
+    `times`: lines of `summary.csv` as a frame, in which `mean` is our time and `published` that of
+    the paper. The first line of each data set is the model that ratios are over; some data set must
+    have two.
     """
     # The ratios of two machines' times have no factor between the machines.
     columns = ["mean", "published"]
@@ -110,10 +118,10 @@ def _agreement_of_times(metric: str, times: pd.DataFrame) -> TimesAgreement:
 
 
 def count_own_runs_inside(compared: Iterable[ComparedValue]) -> tuple[int, int]:
-    """Return how many of our runs lie in the interval of the other runs of their model, and the
-    number of runs.
+    """Return how many of our runs lie in the interval of the other runs of their model.
 
-    A model needs more than `FEWEST_RUNS` runs.
+    The second number is that of all runs that were checked: those of models with more than
+    `FEWEST_RUNS` runs.
     """
     hits = [
         hit
@@ -129,7 +137,8 @@ def mean_rank_correlation(
 ) -> float | None:
     """Return the mean of Spearman's correlation over rows; None if no row has one.
 
-    A row of fewer than three values, or of equal ones, has none.
+    `rows`: pairs of (ours, published), each a list with one number for each model. A row of fewer
+    than three values, or with all values equal on one side, has none.
     """
     correlations = []
     for ours, published in rows:
@@ -167,11 +176,12 @@ def verdict_counts(lines: pd.DataFrame) -> VerdictCounts:
 
 
 def missing_runs(lines: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the models that have too few runs for an interval: columns `dataset`, `model`,
-    `more_runs` (the runs that they lack) and `minutes`.
+    """Return the models that have too few runs for an interval, as a frame.
 
-    `minutes` is the time of these runs on one core if they take as long as the first ones. `lines`,
-    `cells`: the frames of `summary.csv` and `cells.csv`.
+    Its columns are `dataset`, `model`, `more_runs` (the runs that they lack) and `minutes` (the
+    time of these runs on one core if they take as long as the first ones). `lines`: those of
+    `summary.csv`; a model lacks runs if a verdict is `too few runs`. `cells`: the frame of
+    `cells.csv`.
     """
     # A run computes the cells of all selections.
     model = ["dataset", "model", "reading"]
@@ -194,8 +204,10 @@ def missing_runs(lines: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
 def counts_text(
     counts: Counter[str], facts: Counter[str], missing: pd.DataFrame
 ) -> str:
-    """Return the sentences on the numbers of published values and of facts with each verdict, and
-    on `missing_runs`.
+    """Return the sentences on the numbers of published values and of facts with each verdict.
+
+    `counts`, `facts`: the numbers by verdict. `missing`: the models that lack runs, with the
+    columns of the function `missing_runs`; a sentence tells how many runs they lack.
     """
     of_facts = facts_sentence(facts)
     total = counts.total()
@@ -212,7 +224,9 @@ def counts_text(
 
 def _missing_runs_sentence(missing: pd.DataFrame) -> str:
     """Return the sentence on how many more runs the intervals need, and how long they take.
-    `missing`: see `missing_runs`.
+
+    `missing`: a line for each model that lacks runs, with the columns `more_runs` and `minutes`;
+    there is at least one.
     """
     smallest = missing["more_runs"].min()
     largest = missing["more_runs"].max()
@@ -231,8 +245,9 @@ def _missing_runs_sentence(missing: pd.DataFrame) -> str:
 
 
 def facts_sentence(counts: Mapping[str, int]) -> str:
-    """Return the sentence on the facts of data sets, from their numbers by verdict; empty if none
-    was compared.
+    """Return the sentence on the facts of data sets; empty if none was compared.
+
+    `counts`: their numbers, with the verdicts `reproduced` and `differs`.
     """
     compared = counts["reproduced"] + counts["differs"]
     if not compared:

@@ -48,11 +48,11 @@ class Draws:
     row_weight: float | None = None
 
     def half_width(self, mean_of: int = 1, runs: int | None = None) -> float:
-        """Return the half width t s sqrt(1/M + 1/R) of the interval for a mean of M = `mean_of`
-        draws after R = `runs` runs; at least `least_half_width`.
+        """Return the half width of the interval for a mean of M draws after R runs.
 
-        By default, R is the number of our runs; the deviation s is always that of our runs. The
-        half width is NaN for one run.
+        It is t s sqrt(1/M + 1/R). M is `mean_of`. R is `runs`, by default the number of our runs;
+        the deviation s is always that of our runs. The half width is at least `least_half_width`;
+        it is NaN for one run.
         """
         runs = self.runs if runs is None else runs
         if runs < 2 or math.isnan(self.deviation):
@@ -83,16 +83,15 @@ class Tolerance:
 
     @property
     def widest(self) -> float:
-        """The greatest width of an interval that tells the published value from others: the smaller
-        one of the margin and the gap.
+        """The greatest width of an interval that tells the published value from others.
+
+        It is the smaller one of the margin and the gap.
         """
         return min(self.margin, math.inf if self.gap is None else self.gap)
 
 
 class Judgement(NamedTuple):
-    """The verdict on a published value, such as `reproduced` or `too few runs`, with its
-    evidence.
-    """
+    """The verdict on a published value, such as `reproduced`, with its evidence."""
 
     verdict: str
     #: The ends of the interval with the rounding; None if there are too few runs.
@@ -109,8 +108,10 @@ class Judgement(NamedTuple):
 
 
 def judge(draws: Draws, published: float, tolerance: Tolerance) -> Judgement:
-    """Return the verdict on a published value that is comparable with our runs: `exact`,
-    `reproduced`, `consistent`, `close`, `differs` or `too few runs`.
+    """Return the verdict on a published value that is comparable with our runs, with its evidence.
+
+    It is `exact`, `reproduced`, `consistent`, `close`, `differs` or `too few runs`. `draws`: our
+    runs. `published`: the printed number.
     """
     if draws.is_fixed:
         return _judge_fixed(draws, published, tolerance)
@@ -140,16 +141,19 @@ def _possible_ends(
 
 
 def _verdict_outside(distance: float, tolerance: Tolerance) -> str:
-    """Return the verdict on a published value outside of our interval: `close` if its distance is
-    within the margin, else `differs`.
+    """Return the verdict on a published value outside of our interval: `close` or `differs`.
+
+    It is close if `distance`, from our mean, is within the margin and half of the last printed
+    digit.
     """
     is_close = distance <= (tolerance.margin + tolerance.rounding) * (1 + 1e-9)
     return "close" if is_close else "differs"
 
 
 def _judge_fixed(draws: Draws, published: float, tolerance: Tolerance) -> Judgement:
-    """Return the verdict on a published value in which nothing is random: `exact`, `close` or
-    `differs`.
+    """Return the verdict on a published value in which nothing is random.
+
+    It is `exact` within the rounding, else `close` or `differs`. `draws`: of a single run.
     """
     half_width = draws.least_half_width + tolerance.rounding
     half_width *= 1 + 1e-9
@@ -166,15 +170,18 @@ def _judge_fixed(draws: Draws, published: float, tolerance: Tolerance) -> Judgem
 
 
 def _rows_off(excess: float, draws: Draws) -> int | None:
-    """Return the fewest test rows whose change moves a mean by `excess`; None if rows differ in
-    weight.
+    """Return the fewest test rows whose change moves a mean by `excess`.
+
+    It is None if the weight of rows is not known or differs.
     """
     return None if draws.row_weight is None else math.ceil(excess / draws.row_weight)
 
 
 def runs_to_tell(draws: Draws, tolerance: Tolerance) -> int | None:
-    """Return the fewest runs, from `FEWEST_RUNS` to `MOST_RUNS`, whose interval is no wider than
-    `Tolerance.widest` at the same deviation; None if there are none.
+    """Return the fewest runs whose interval tells the published value from others.
+
+    The width is at most `Tolerance.widest` at the same deviation. The number is from `FEWEST_RUNS`
+    to `MOST_RUNS`; None if there is none.
     """
     numbers = range(FEWEST_RUNS, MOST_RUNS + 1)
 
@@ -189,7 +196,7 @@ def runs_to_tell(draws: Draws, tolerance: Tolerance) -> int | None:
 
 
 def run_means(values: ArrayLike, runs: ArrayLike) -> NDArray[np.float64]:
-    """Return the mean of each run, in the order of the numbers of the runs.
+    """Return the mean of each run, an array in the order of the numbers of the runs.
 
     `values`, `runs`: the value (NaN if missing) and the number of the run of each cell, of equal
     lengths. A run without a value is left out.
@@ -214,7 +221,8 @@ def run_means(values: ArrayLike, runs: ArrayLike) -> NDArray[np.float64]:
 def draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> Draws:
     """Return the mean and the deviation of the runs of a group of cells.
 
-    `values`: the value of each cell, NaN if it is missing. `cells`: the columns of `cells.csv`.
+    `values`: the value of each cell, NaN if it is missing; at least one must be there. `cells`:
+    arrays by column, with `run` and perhaps `n_test`.
     """
     means = run_means(values, cells["run"])
     return draws_of_means(means, _least_half_width(means, cells, measure))
@@ -223,10 +231,10 @@ def draws_of(values: ArrayLike, cells: Mapping[str, Any], measure: Measure) -> D
 def _least_half_width(
     means: NDArray[np.float64], cells: Mapping[str, Any], measure: Measure
 ) -> float:
-    """Return the least half width of an interval: the weight of one test row in a run mean, or
-    round-off for metrics that do not count test rows.
+    """Return the least half width of an interval: the weight of one test row in a run mean.
 
-    `means`: those of the runs.
+    For metrics that do not count test rows, it is round-off. `means`: those of the runs. `cells`:
+    arrays by column, with `run` and perhaps `n_test`, the test rows of each cell.
     """
     metric = measure.metric
     runs = len(np.unique(cells["run"]))
@@ -271,6 +279,7 @@ def fixed_draws_of(
 
 def _weight_of_row(n_test: NDArray[Any]) -> float | None:
     """Return the weight of a test row in the mean of folds; None if the folds differ in size.
+
     `n_test`: the number of test rows of each fold.
     """
     is_of_equal_folds = len(set(n_test.tolist())) == 1
@@ -278,7 +287,10 @@ def _weight_of_row(n_test: NDArray[Any]) -> float | None:
 
 
 def draws_of_means(means: NDArray[np.float64], least_half_width: float) -> Draws:
-    """Return the mean and the deviation of some run means; deviations within round-off are 0."""
+    """Return the mean and the deviation of some run means, of which there is at least one.
+
+    Deviations within round-off are 0; that of a single mean is NaN.
+    """
     mean = float(means.mean())
     deviation = float(means.std(ddof=1)) if len(means) > 1 else math.nan
     # Means of equal numbers may differ by round-off.

@@ -176,7 +176,7 @@ def _values_of(quoted: QuotedValue, table: JudgedTable) -> Iterator[ComparedValu
         return
     for results in table.results:
         measured = results.measured
-        for group in measured.lines:
+        for group in measured.positions:
             dataset, model, _, reading = group
             cell = (dataset, model, reading)
             if cell == (quoted.dataset, quoted.model, quoted.reading):

@@ -109,8 +109,8 @@ class Measure:
     value: Value | None = None
 
     @classmethod
-    def at(cls, metric: str, parameter: str, value: Any) -> Measure:
-        """Return the measure of a metric at one value of a hyperparameter.
+    def create(cls, metric: str, parameter: str, value: Any) -> Measure:
+        """Create the measure of a metric at one value of a hyperparameter.
 
         `parameter`: the suite's name of the hyperparameter, such as n_hidden; the measure has the
         papers' symbol for it.

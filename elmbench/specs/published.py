@@ -288,7 +288,7 @@ class PublishedTable:
     #: The values of the table, under the metrics that they mean.
     values: tuple[PublishedValue, ...] = ()
     #: The same values, under the metrics that the paper names.
-    as_named: tuple[PublishedValue, ...] = ()
+    printed_values: tuple[PublishedValue, ...] = ()
     #: The values beside those of the table, which only the checks of the print read.
     also_printed: tuple[PublishedValue, ...] = ()
     #: The hyperparameters of the columns.
@@ -303,16 +303,16 @@ def read_published_table(section: Published | None, folder: Path) -> PublishedTa
     """
     if section is None:
         return PublishedTable()
-    as_named = _read_values(section.values, folder)
+    printed_values = _read_values(section.values, folder)
     parameters: PublishedParameters = {}
     for name in section.parameter_files:
         parameters |= published_parameters(folder / name)
     return PublishedTable(
         values=tuple(
             replace(value, metric=section.meant.get(value.metric, value.metric))
-            for value in as_named
+            for value in printed_values
         ),
-        as_named=as_named,
+        printed_values=printed_values,
         also_printed=_read_values(section.also_printed, folder),
         parameters=parameters,
     )

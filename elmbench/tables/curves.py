@@ -134,7 +134,7 @@ class CurvesTable(TableKind):
         """
         metric = self.metric(task)
         return [
-            Measure.at(metric, name, value)
+            Measure.create(metric, name, value)
             for name, values in self._grid_of(column).items()
             for value in values
         ]

@@ -125,7 +125,7 @@ class Correlation(Task):
             divergences = np.concatenate(sample.divergences)
             terms = np.concatenate(sample.terms)
             correlation = spearman(divergences, terms)
-            measure = Measure.at("spearman", "n_hidden", sample.size)
+            measure = Measure.create("spearman", "n_hidden", sample.size)
             values[measure.column] = correlation
             if np.isnan(correlation):
                 undefined.append(f"h={sample.size}")

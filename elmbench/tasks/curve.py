@@ -39,7 +39,7 @@ class Curve(GridEvaluation):
             np.nan,
         )
         ((name, grid),) = self.grid.values.items()
-        columns = [Measure.at(self.metric, name, value).column for value in grid]
+        columns = [Measure.create(self.metric, name, value).column for value in grid]
         values_by_column = dict(zip(columns, values.tolist(), strict=True))
         return {
             "params": self.params,

@@ -12,7 +12,7 @@ from made_prints import a_table, findings, parts, published, rounded, roundings,
 from random_examples import examples
 
 from elmbench.judging.print_checks import check_print
-from elmbench.judging.print_checks.deviations import have_possible_deviation
+from elmbench.judging.print_checks.deviations import may_have_deviation
 from elmbench.judging.print_checks.rounding import NumberRange, interval_of
 
 
@@ -102,8 +102,6 @@ def test_shares_that_cannot_exceed_their_rows_are_known_to_grimmer() -> None:
 def test_grimmer_uses_the_parity_of_the_sum() -> None:
     """Two whole numbers with the sum 1 have the squares 0 and 1, or 1 and 4, never an even sum."""
     mean = NumberRange(Fraction(1, 2), Fraction(1, 2))
-    assert have_possible_deviation(
-        mean, interval_of(Decimal("0.5"), "nearest"), rows=1, n=2
-    )
+    assert may_have_deviation(mean, interval_of(Decimal("0.5"), "nearest"), rows=1, n=2)
     two_apart = interval_of(Decimal("1.00"), "nearest")
-    assert not have_possible_deviation(mean, two_apart, rows=1, n=2)
+    assert not may_have_deviation(mean, two_apart, rows=1, n=2)

@@ -36,7 +36,7 @@ def test_identical_columns_are_found_unless_the_paper_names_them() -> None:
     values = [*a_row("elm", *texts), *a_row("svm", *texts)]
     assert findings(a_table(*values)) == ["repeated"]
     assert not findings(
-        a_table(*values, said_equal=frozenset([frozenset(("elm", "svm"))]))
+        a_table(*values, pairs_called_close=frozenset([frozenset(("elm", "svm"))]))
     )
     assert not findings(
         a_table(*a_row("elm", *texts), *a_row("svm", *texts[:4], "0.8887"))

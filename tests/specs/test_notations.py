@@ -170,13 +170,13 @@ READ = TypeAdapter(WrittenMeasure).validate_python
     ("measure", "column"),
     [
         (Measure("mcc"), "mcc"),
-        (Measure.at("gmean", "n_hidden", 50), "gmean@h=50"),
-        (Measure.at("gmean", "n_landmarks", 50.0), "gmean@h=50"),
-        (Measure.at("mcc", "C", 2.0**-8), "mcc@C=0.00390625"),
-        (Measure.at("mcc", "C", 2.0**-30), "mcc@C=2^-30"),
-        (Measure.at("mcc", "C", 2.0**30), "mcc@C=2^30"),
-        (Measure.at("mcc", "C", 1 / 3), "mcc@C=0.3333333333333333"),
-        (Measure.at("mcc", "kernel", "rbf"), "mcc@kernel=rbf"),
+        (Measure.create("gmean", "n_hidden", 50), "gmean@h=50"),
+        (Measure.create("gmean", "n_landmarks", 50.0), "gmean@h=50"),
+        (Measure.create("mcc", "C", 2.0**-8), "mcc@C=0.00390625"),
+        (Measure.create("mcc", "C", 2.0**-30), "mcc@C=2^-30"),
+        (Measure.create("mcc", "C", 2.0**30), "mcc@C=2^30"),
+        (Measure.create("mcc", "C", 1 / 3), "mcc@C=0.3333333333333333"),
+        (Measure.create("mcc", "kernel", "rbf"), "mcc@kernel=rbf"),
     ],
 )
 def test_a_measure_has_a_column(measure: Measure, column: str) -> None:
@@ -190,14 +190,14 @@ def test_a_measure_has_a_column(measure: Measure, column: str) -> None:
     | st.integers(-1000, 1000).map(lambda e: 2.0**e)
 )
 def test_a_value_is_read_back_as_it_is_written(value: float) -> None:
-    measure = Measure.at("accuracy", "C", value)
+    measure = Measure.create("accuracy", "C", value)
     result = READ(measure.column)
     assert (result.value, result.column) == (value, measure.column)
 
 
 def test_values_of_a_grid_have_names_of_their_own() -> None:
     ridges = ValueRange.model_validate({"powers-of-2": [-30, 5]}).expand()
-    names = [Measure.at("accuracy", "C", value).column for value in ridges]
+    names = [Measure.create("accuracy", "C", value).column for value in ridges]
     assert len(set(names)) == 36
     assert (
         READ("accuracy@C=2^-4")

@@ -32,5 +32,8 @@ CHECKS: dict[str, Check] = {
 
 
 def check_print(table: PrintedTable, paper: Sequence[PrintedTable]) -> list[Finding]:
-    """Return the findings on a table; `paper` are all tables of its paper, with this one."""
+    """Return the findings of all checks on a table.
+
+    `paper`: all tables of its paper in their order, with this one.
+    """
     return [finding for check in CHECKS.values() for finding in check(table, paper)]

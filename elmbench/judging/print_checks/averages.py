@@ -33,7 +33,10 @@ Row = Mapping[str, Decimal]
 def check_averages(
     table: PrintedTable, paper: Sequence[PrintedTable]
 ) -> Iterator[Finding]:
-    """Yield the averages, ranks and t values that do not follow from the printed rows."""
+    """Yield the averages, ranks and t values that do not follow from the printed rows.
+
+    `paper`: all tables of the paper, of which one may have the rows of a t.
+    """
     for value in table.numbers:
         if value.value is None:
             continue
@@ -54,7 +57,10 @@ def check_averages(
 
 
 def _row_of(table: PrintedTable, model: str, metric: str) -> Row:
-    """Return the numbers of a model by data set, as the paper spells them."""
+    """Return the printed numbers of a model, {data set, as the paper spells it: number}.
+
+    Averages over all data sets and cited values are not among them.
+    """
     return {
         dataset: numbers[metric]
         for (dataset, name), numbers in table.by_cell.items()
@@ -63,7 +69,10 @@ def _row_of(table: PrintedTable, model: str, metric: str) -> Row:
 
 
 def _is_complete(table: PrintedTable, row: Row) -> bool:
-    """Return True if a model has a number for every data set of the table, and for two or more."""
+    """Return True if a model has a number for every data set of the table, and for two or more.
+
+    `row`: its numbers, {data set, as the paper spells it: number}.
+    """
     datasets = {value.dataset for value in table.values if value.dataset != ALL}
     return len(row) > 1 and set(row) == datasets
 
@@ -73,8 +82,8 @@ def _mean_contradiction(
 ) -> str:
     """Return, as text, how a printed average contradicts the row of its model.
 
-    `value`: the average, over all data sets. `number`: its number. The text is empty if it does
-    not, or if the row is not complete.
+    The text is empty if it does not, or if the row is not complete. `value`: the average, over all
+    data sets. `number`: its number.
     """
     row = _row_of(table, value.model, value.metric)
     if not _is_complete(table, row):
@@ -87,7 +96,10 @@ def _mean_contradiction(
 
 
 def possible_means(numbers: Sequence[Decimal], rounding: Rounding) -> NumberRange:
-    """Return the possible means of printed numbers."""
+    """Return the possible means of printed numbers, of which there is at least one.
+
+    `rounding`: how each of them was shortened: "nearest", "cut", or "not" at all.
+    """
     intervals = [interval_of(number, rounding) for number in numbers]
     low = sum((one.low for one in intervals), Fraction(0)) / len(intervals)
     high = sum((one.high for one in intervals), Fraction(0)) / len(intervals)
@@ -99,8 +111,8 @@ def _rank_contradiction(
 ) -> str:
     """Return, as text, how a printed rank contradicts the printed values.
 
-    `value`: the rank, on one data set or the average on all. `number`: its number. The text is
-    empty if it does not, or if the values give no rank.
+    The text is empty if it does not, or if the values give no rank. `value`: the rank, on one data
+    set or the average on all. `number`: its number.
     """
     is_average = value.dataset == ALL
     datasets = list(table.by_dataset) if is_average else [value.dataset]
@@ -124,8 +136,10 @@ def _rank_contradiction(
 def _mean_rank_on(
     datasets: Sequence[str], table: PrintedTable, model: str, *, with_cited: bool
 ) -> NumberRange | None:
-    """Return the possible means of the ranks of a model on some data sets; None if it cannot be
-    ranked on all of them.
+    """Return the possible means of the ranks of a model on some data sets.
+
+    It is None if the model cannot be ranked on all of them. `datasets`: as the paper spells them.
+    `with_cited`: values that the paper takes from others are ranked, too.
     """
     best = []
     worst = []
@@ -142,27 +156,37 @@ def _mean_rank_on(
 def _ranks_on(
     dataset: str, table: PrintedTable, model: str, *, with_cited: bool
 ) -> tuple[int, int] | None:
-    """Return the best and the worst rank of a model on a data set; None if it cannot be ranked."""
+    """Return the best and the worst rank of a model on a data set; None if it cannot be ranked.
+
+    It must have a number of the ranking metric, and a rival. `dataset`: as the paper spells it.
+    `with_cited`: values that the paper takes from others are ranked, too.
+    """
     name = table.name_of(dataset)
     metric = table.ranked_by.get(name, "")
-    numbers = dict(_numbers_of(table, dataset, metric))
+    numbers = dict(_numbers_by_model(table, dataset, metric))
     if with_cited:
-        numbers |= _cited_numbers(table, dataset, metric)
+        numbers |= _cited_numbers_by_model(table, dataset, metric)
     if model not in numbers or len(numbers) < 2:
         return None
     return possible_ranks(numbers, model, less=less_is_better(metric))
 
 
-def _numbers_of(table: PrintedTable, dataset: str, metric: str) -> Row:
-    """Return the numbers of a metric on a data set by model."""
+def _numbers_by_model(table: PrintedTable, dataset: str, metric: str) -> Row:
+    """Return the printed numbers of a metric on a data set, {model: number}, without cited ones.
+
+    `dataset`: as the paper spells it.
+    """
     models = table.by_dataset.get(dataset, {})
     return {
         model: numbers[metric] for model, numbers in models.items() if metric in numbers
     }
 
 
-def _cited_numbers(table: PrintedTable, dataset: str, metric: str) -> Row:
-    """Return the cited numbers of a metric on a data set by model."""
+def _cited_numbers_by_model(table: PrintedTable, dataset: str, metric: str) -> Row:
+    """Return the cited numbers of a metric on a data set, {model: number}.
+
+    The paper takes them from others. `dataset`: as the paper spells it.
+    """
     return {
         value.model: value.value
         for value in table.values
@@ -175,7 +199,8 @@ def _cited_numbers(table: PrintedTable, dataset: str, metric: str) -> Row:
 def possible_ranks(numbers: Row, model: str, *, less: bool) -> tuple[int, int]:
     """Return the best and the worst rank of a model, 1 being the best.
 
-    Models whose numbers may be equal are in either order, or share a rank.
+    Models whose numbers may be equal before rounding are in either order, or share a rank.
+    `numbers`: {model: number}, with this model. `less`: less is better.
     """
     own = numbers[model]
     n_equal = 0
@@ -200,9 +225,9 @@ def _t_contradiction(
 ) -> str:
     """Return, as text, how a printed t contradicts the printed rows of its two models.
 
-    `value`: the statistic t of a comparison. `number`: its number; the sign does not count.
-    `paper`: all tables of the paper, of which one has the rows. The text is empty if it does not,
-    if there are no such rows, or if they share fewer than three data sets.
+    The text is empty if it does not, if there are no such rows, or if they share fewer than three
+    data sets. `value`: the statistic t of a comparison. `number`: its number; the sign does not
+    count. `paper`: all tables of the paper, of which one has the rows.
     """
     rows = _rows_of_pair(table, paper, value.model)
     if rows is None:
@@ -228,7 +253,11 @@ def _t_contradiction(
 def _rows_of_pair(
     table: PrintedTable, paper: Sequence[PrintedTable], name: str
 ) -> tuple[str, str, Row, Row] | None:
-    """Return the label of the table with the rows of a tested pair, the metric and both rows."""
+    """Return the rows of two tested models: (label of their table, metric, row, other row).
+
+    A row is {data set: number}. It is None if no table of `paper` has both rows. `table`: that of
+    the tests. `name`: that of the test.
+    """
     if name not in table.pairs:
         return None
     one, other = table.pairs[name]
@@ -246,8 +275,9 @@ def _rows_of_pair(
 
 
 def _is_same_column(table: PrintedTable, source: PrintedTable, model: str) -> bool:
-    """Return True if two tables measure the same column on some data set, and on no data set
-    different ones.
+    """Return True if two tables measure a model alike: on some data set, and on none differently.
+
+    `model`: the name of its column in both.
     """
     keys = [
         key
@@ -263,19 +293,21 @@ def t_bounds(
 ) -> dict[str, tuple[float, float]]:
     """Return the range of abs(t) of two rows within their rounding, for each form of the test.
 
-    The forms are the independent and the paired test, with the sample and the population variance.
+    The form is {"independent": (low, high), "paired": (low, high)}; each range includes both the
+    sample and the population variance. `one`, `other`: printed numbers of the same data sets, two
+    or more, in the same order.
     """
     # A number is at most half a unit from the middle of its interval, a difference of two numbers
     # at most one of the larger unit.
     pairs = list(zip(one, other, strict=True))
     differences = _Sample(
         numbers=[float(a - b) for a, b in pairs],
-        off=[max(_unit(a), _unit(b)) for a, b in pairs],
+        off=[max(_weight_of_last_digit(a), _weight_of_last_digit(b)) for a, b in pairs],
     )
     independent = [
         _Sample(
             numbers=[float(number) for number in row],
-            off=[_unit(number) / 2 for number in row],
+            off=[_weight_of_last_digit(number) / 2 for number in row],
         )
         for row in (one, other)
     ]
@@ -288,8 +320,9 @@ def t_bounds(
 def _range_of_t(
     differences: "_Sample", samples: Sequence["_Sample"]
 ) -> tuple[float, float]:
-    """Return the range of abs(t) of the mean of differences, whose error has the variances of some
-    samples.
+    """Return the range of abs(t) of the mean of differences: its least and its greatest value.
+
+    `samples`: the error of the mean has the sum of their variances.
     """
     n = len(differences.numbers)
     # t is the distance of the means over its error.
@@ -308,31 +341,35 @@ def _range_of_t(
 
 
 def _error_of_mean(samples: Sequence["_Sample"], sign: int) -> float:
-    """Return the smallest (-1) or the largest (+1) standard error of the difference of means."""
+    """Return the smallest or the largest standard error of the difference of means.
+
+    `samples`: the error has the sum of their variances; they have equal sizes. `sign`: -1 for the
+    smallest error within their rounding, +1 for the largest.
+    """
     n = len(samples[0].numbers)
     variance = sum(sample.deviation(sign) ** 2 for sample in samples)
     return math.sqrt(variance / n)
 
 
-def _unit(number: Decimal) -> float:
-    """Return the weight of the last printed digit."""
+def _weight_of_last_digit(number: Decimal) -> float:
+    """Return the weight of the last printed digit, such as 0.01 for 0.93."""
     return 10.0 ** int(number.as_tuple().exponent)
 
 
 def _sample_deviation(errors: Sequence[float]) -> float:
-    """Return the sample deviation of numbers by their errors from the mean."""
+    """Return the sample deviation of numbers, from their errors: each minus the mean."""
     squares = math.fsum(error**2 for error in errors)
     return math.sqrt(squares / (len(errors) - 1))
 
 
 class _Sample(NamedTuple):
-    """Numbers, and how far each may be off."""
+    """Numbers (`numbers`), and how far each may be from the true one (`off`)."""
 
     numbers: list[float]
     off: list[float]
 
     def deviation(self, sign: int) -> float:
-        """Return the smallest (-1) or the largest (+1) sample deviation."""
+        """Return the sample deviation, the smallest (`sign` -1) or largest (+1) within rounding."""
         mean = math.fsum(self.numbers) / len(self.numbers)
         deviation = _sample_deviation([number - mean for number in self.numbers])
         change = _sample_deviation(self.off)

@@ -45,23 +45,31 @@ Metric = Callable[[Array, Array, Array, Array], Array]
 
 
 def _mcc(tn: Array, fp: Array, fn: Array, tp: Array) -> Array:
+    """Return Matthews' correlation coefficient of counts, element by element; 0 if undefined."""
     product = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
     return (tp * tn - fp * fn) / np.maximum(product, 1e-300)
 
 
 def _accuracy(tn: Array, fp: Array, fn: Array, tp: Array) -> Array:
+    """Return the share of right predictions of counts, element by element; not all may be 0."""
     return (tp + tn) / (tp + tn + fp + fn)
 
 
 def _precision(tn: Array, fp: Array, fn: Array, tp: Array) -> Array:
+    """Return the share of true ones among positive predictions, element by element.
+
+    It is 0 without a positive prediction.
+    """
     return tp / np.maximum(tp + fp, 1e-300)
 
 
 def _recall(tn: Array, fp: Array, fn: Array, tp: Array) -> Array:
+    """Return the share of found ones among positive rows, element by element; 0 without any."""
     return tp / np.maximum(tp + fn, 1e-300)
 
 
 def _f1(tn: Array, fp: Array, fn: Array, tp: Array) -> Array:
+    """Return the F1 of the positive class, element by element; 0 if it is undefined."""
     return 2 * tp / np.maximum(2 * tp + fp + fn, 1e-300)
 
 
@@ -78,7 +86,10 @@ OF_COUNTS: dict[str, Metric] = {
 def check_class_counts(
     table: PrintedTable, paper: Sequence[PrintedTable]
 ) -> Iterator[Finding]:
-    """Yield the contradictions of confusion counts and of the metrics of two classes."""
+    """Yield the contradictions of confusion counts and of the metrics of two classes.
+
+    `paper`: all tables of the paper, in which metrics of the same measurement are looked up.
+    """
     for dataset, models in table.by_dataset.items():
         # Counts are of rows: their sums are not known if the rows are not.
         if table.name_of(dataset) not in table.unknown_rows:
@@ -90,14 +101,21 @@ def check_class_counts(
 
 
 def _roundings_of_counts(parts: Parts) -> tuple[Rounding, ...]:
-    """Return the ways in which printed counts are rounded: those of one test part are whole."""
+    """Return the ways in which printed counts may be rounded, such as "nearest".
+
+    Counts of a single test part are whole ("not" rounded); others are means.
+    """
     return NOT_ROUNDED if parts.is_one_part else ROUNDINGS
 
 
-def _sum(
+def _range_of_sum(
     numbers: Mapping[str, Decimal], names: Sequence[str], rounding: Rounding
 ) -> NumberRange:
-    """Return the possible sums of printed counts."""
+    """Return the possible sums of some printed counts.
+
+    `numbers`: {metric: number}. `names`: the metrics to add, such as tp and fn. `rounding`: how
+    each count was shortened: "nearest", "cut", or "not" at all.
+    """
     parts = [interval_of(numbers[name], rounding) for name in names]
     low = sum((max(part.low, Fraction(0)) for part in parts), Fraction(0))
     high = sum((part.high for part in parts), Fraction(0))
@@ -107,14 +125,21 @@ def _sum(
 def _check_classes(
     table: PrintedTable, dataset: str, models: Mapping[str, Numbers]
 ) -> Iterator[Finding]:
-    """Yield the classes that have different numbers of rows for two models."""
+    """Yield a finding for each class whose number of rows differs between models of a data set.
+
+    `dataset`: as the paper spells it. `models`: their printed numbers on it, {model: {metric:
+    number}}.
+    """
     roundings = _roundings_of_counts(table.parts_of(dataset))
     for name, pair in CLASSES.items():
         counted = {
-            model: numbers for model, numbers in models.items() if _has(pair, numbers)
+            model: numbers
+            for model, numbers in models.items()
+            if _has_all(pair, numbers)
         }
         if any(
-            _may_be_equal(pair, counted.values(), rounding) for rounding in roundings
+            _may_have_equal_sums(pair, counted.values(), rounding)
+            for rounding in roundings
         ):
             continue
         totals = ", ".join(
@@ -122,45 +147,63 @@ def _check_classes(
             for model, numbers in counted.items()
         )
         says = f"the {name} rows differ between models on the same test rows: {totals}"
-        exchanged = _exchanged_axes(models, roundings[0])
+        exchanged = _remark_on_axes(models, roundings[0])
         yield table.finding(
             "counts", f"{says}{exchanged}", dataset=dataset, metric=" + ".join(pair)
         )
 
 
-def _has(names: Iterable[str], numbers: Numbers) -> bool:
-    """Return True if all of some metrics are printed."""
+def _has_all(names: Iterable[str], numbers: Numbers) -> bool:
+    """Return True if all of some metrics are printed; `numbers` is {metric: number}."""
     return all(name in numbers for name in names)
 
 
-def _may_be_equal(
+def _may_have_equal_sums(
     names: Sequence[str], models: Iterable[Numbers], rounding: Rounding
 ) -> bool:
-    """Return True if each two models may have the same sum of some counts."""
-    sums = [_sum(numbers, names, rounding) for numbers in models]
+    """Return True if each two models may have the same sum of some counts.
+
+    `names`: the counts, such as tp and fn. `models`: the printed numbers of each, {metric: number}.
+    `rounding`: how each count was shortened: "nearest", "cut", or "not" at all.
+    """
+    sums = [_range_of_sum(numbers, names, rounding) for numbers in models]
     return all(one.meets(other) for one, other in itertools.combinations(sums, 2))
 
 
-def _exchanged_axes(models: Mapping[str, Numbers], rounding: Rounding) -> str:
-    """Return a remark if both classes have the same rows for all models after the two axes are
-    exchanged; else empty.
+def _remark_on_axes(models: Mapping[str, Numbers], rounding: Rounding) -> str:
+    """Return a remark, as text, if exchanged axes of the confusion matrix explain a finding.
+
+    It is empty unless, after the exchange of fp and fn, both classes may have the same rows for all
+    models. Two models or more must have all four counts. `models`: their printed numbers, {model:
+    {metric: number}}.
     """
-    complete = [numbers for numbers in models.values() if _has(COUNTS, numbers)]
+    complete = [numbers for numbers in models.values() if _has_all(COUNTS, numbers)]
     exchanged = [_with_exchanged_axes(numbers) for numbers in complete]
     agree = len(complete) > 1 and _may_have_equal_classes(exchanged, rounding)
     return "; they agree if the two axes are exchanged" if agree else ""
 
 
 def _may_have_equal_classes(models: Sequence[Numbers], rounding: Rounding) -> bool:
-    return all(_may_be_equal(pair, models, rounding) for pair in CLASSES.values())
+    """Return True if all models may have the same number of rows of each class.
+
+    `models`: the printed numbers of each, {metric: number}.
+    """
+    return all(
+        _may_have_equal_sums(pair, models, rounding) for pair in CLASSES.values()
+    )
 
 
 def _with_exchanged_axes(numbers: Numbers) -> Numbers:
+    """Return printed numbers, {metric: number}, with fp and fn exchanged."""
     return {**numbers, "fp": numbers["fn"], "fn": numbers["fp"]}
 
 
 def _possible_totals(parts: Parts) -> list[Fraction]:
-    """Return the numbers of rows that the counts of a confusion matrix may add up to."""
+    """Return, sorted, the numbers of rows that the counts of a confusion matrix may add up to.
+
+    They are those of a run, of the mean of its folds, or of the sum of all runs; none if the test
+    rows are not known.
+    """
     totals: set[Fraction] = set()
     for rows in parts.tested:
         # The counts are those of a run, the mean of its folds, or the sum of all runs.
@@ -173,7 +216,11 @@ def _possible_totals(parts: Parts) -> list[Fraction]:
 def _check_totals(
     table: PrintedTable, dataset: str, models: Mapping[str, Numbers]
 ) -> Iterator[Finding]:
-    """Yield the confusion matrices that do not add up to the test rows."""
+    """Yield the confusion matrices that do not add up to the test rows.
+
+    `dataset`: as the paper spells it. `models`: their printed numbers on it, {model: {metric:
+    number}}.
+    """
     parts = table.parts_of(dataset)
     totals = _possible_totals(parts)
     roundings = _roundings_of_counts(parts)
@@ -181,7 +228,7 @@ def _check_totals(
         return
     expected = ", ".join(number_text(float(total)) for total in totals)
     for model, numbers in models.items():
-        if not _has(COUNTS, numbers):
+        if not _has_all(COUNTS, numbers):
             continue
         if _may_add_up(numbers, totals, roundings):
             continue
@@ -193,8 +240,12 @@ def _check_totals(
 def _may_add_up(
     numbers: Numbers, totals: Sequence[Fraction], roundings: Iterable[Rounding]
 ) -> bool:
-    """Return True if counts may add up to one of some numbers of rows."""
-    sums = [_sum(numbers, COUNTS, rounding) for rounding in roundings]
+    """Return True if counts may add up to one of some numbers of rows.
+
+    `numbers`: {metric: number} with all four counts. `totals`: the numbers of rows. `roundings`:
+    the ways in which counts may have been shortened.
+    """
+    sums = [_range_of_sum(numbers, COUNTS, rounding) for rounding in roundings]
     return any(one.holds(total) for one in sums for total in totals)
 
 
@@ -204,10 +255,14 @@ def _check_metrics(
     models: Mapping[str, Numbers],
     paper: Sequence[PrintedTable],
 ) -> Iterator[Finding]:
-    """Yield the metrics, here or in another table, that do not follow from the counts."""
+    """Yield the metrics, here or in another table, that do not follow from the counts.
+
+    `dataset`: as the paper spells it. `models`: their printed numbers on it, {model: {metric:
+    number}}. `paper`: all tables of the paper.
+    """
     parts = table.parts_of(dataset)
     for model, numbers in models.items():
-        if not _has(COUNTS, numbers):
+        if not _has_all(COUNTS, numbers):
             continue
         for other in paper:
             printed = _same_cell(table, other, dataset, model)
@@ -217,7 +272,7 @@ def _check_metrics(
                 possible = _possible_ranges(metric, numbers, parts)
                 if not possible or may_be_in(number, possible):
                     continue
-                low, high = _widest(possible)
+                low, high = _widest_range(possible)
                 value = f"the {metric} of the counts is {low:.3f} to {high:.3f}"
                 says = f"{value}; {other.label} prints {number}"
                 yield table.finding(
@@ -228,16 +283,20 @@ def _check_metrics(
 def _possible_ranges(
     metric: str, numbers: Numbers, parts: Parts
 ) -> list[tuple[float, float]]:
-    """Return the range of a metric for each rounding of the counts, `numbers`, that allows one."""
+    """Return the range (low, high) of a metric for each rounding of the counts that allows one.
+
+    `numbers`: the printed counts, {metric: number}. The list is empty if no counts add up to the
+    test rows, or if a class is too small.
+    """
     ranges = [
-        _range(metric, numbers, parts, rounding)
+        _range_of_metric(metric, numbers, parts, rounding)
         for rounding in _roundings_of_counts(parts)
     ]
     return [one for one in ranges if one is not None]
 
 
-def _widest(bounds: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """Return the smallest lower bound and the largest upper one."""
+def _widest_range(bounds: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    """Return the smallest lower bound and the largest upper one of ranges, at least one."""
     lows, highs = zip(*bounds, strict=True)
     return min(lows), max(highs)
 
@@ -245,7 +304,12 @@ def _widest(bounds: Iterable[tuple[float, float]]) -> tuple[float, float]:
 def _same_cell(
     table: PrintedTable, other: PrintedTable, dataset: str, model: str
 ) -> Mapping[str, Decimal]:
-    """Return the numbers that a table prints for what another one measures."""
+    """Return the numbers that `other` prints for what `table` measures, {metric: number}.
+
+    `dataset`, `model`: those of `table`, as the paper spells them. In the same table, these are the
+    numbers of that cell; in another one, they are empty unless the files describe the same
+    measurement.
+    """
     measured = table.measurement_of(dataset, model)
     for (other_dataset, other_model), numbers in other.by_cell.items():
         is_same_dataset = table.name_of(dataset) == other.name_of(other_dataset)
@@ -261,12 +325,13 @@ def _same_cell(
     return {}
 
 
-def _range(
+def _range_of_metric(
     metric: str, numbers: Numbers, parts: Parts, rounding: Rounding
 ) -> tuple[float, float] | None:
-    """Return the smallest and the largest value of a metric for counts within their rounding that
-    add up to the test rows, if these are known; None if there are no such counts, or if a class is
-    too small.
+    """Return the smallest and the largest value of a metric for counts within their rounding.
+
+    The counts add up to the test rows, if these are known. It is None if there are no such counts,
+    or if a class of mean counts is too small. `numbers`: the printed counts, {metric: number}.
     """
     totals = _possible_totals(parts)
     tn, fp, fn, tp = _possible_counts(numbers, totals, rounding)
@@ -290,7 +355,12 @@ def _range(
 def _possible_counts(
     numbers: Numbers, totals: Sequence[Fraction], rounding: Rounding
 ) -> list[Array]:
-    """Return combinations of the counts within their rounding: an array for each of `COUNTS`."""
+    """Return combinations of the counts within their rounding: arrays of tn, fp, fn and tp.
+
+    They have equal lengths; element i of each belongs to combination i. `numbers`: the printed
+    counts, {metric: number}. `totals`: if there are any, the combinations add up to one of them;
+    there may be none then.
+    """
     axes = []
     for name in COUNTS:
         interval = interval_of(numbers[name], rounding)
@@ -302,13 +372,17 @@ def _possible_counts(
     if not totals:
         return counts
     # The first count follows from the others; each total gives its own.
-    parts = [_with_total(float(total), counts, axes[0]) for total in totals]
+    parts = [_counts_with_total(float(total), counts, axes[0]) for total in totals]
     return list(np.concatenate(parts, axis=1))
 
 
-def _with_total(total: float, counts: Sequence[Array], axis: Array) -> list[Array]:
-    """Return the combinations of counts in which the first one, within the ends of its axis,
-    completes the total.
+def _counts_with_total(
+    total: float, counts: Sequence[Array], axis: Array
+) -> list[Array]:
+    """Return the combinations of counts in which tn completes the total: arrays tn, fp, fn and tp.
+
+    Combinations are left out if tn is not within the ends of its `axis`. `counts`: the
+    combinations, arrays of tn (which is ignored), fp, fn and tp.
     """
     _, fp, fn, tp = counts
     tn = total - fp - fn - tp
@@ -319,10 +393,14 @@ def _with_total(total: float, counts: Sequence[Array], axis: Array) -> list[Arra
 def _check_f1(
     table: PrintedTable, dataset: str, models: Mapping[str, Numbers]
 ) -> Iterator[Finding]:
-    """Yield the means of F1 that do not fit those of precision and recall."""
+    """Yield the means of F1 that do not fit those of precision and recall.
+
+    `dataset`: as the paper spells it. `models`: their printed numbers on it, {model: {metric:
+    number}}.
+    """
     is_mean = not table.parts_of(dataset).is_one_part
     for model, numbers in models.items():
-        if not _has(("precision", "recall", "f1"), numbers):
+        if not _has_all(("precision", "recall", "f1"), numbers):
             continue
         bounds = [
             _bounds_of_f1(numbers, rounding, is_mean=is_mean) for rounding in ROUNDINGS
@@ -339,8 +417,11 @@ def _check_f1(
 
 
 def _f1_text(numbers: Numbers, bounds: Sequence[tuple[float, float]]) -> str:
-    """Return how F1 contradicts its bounds by precision and recall."""
-    low, high = _widest(bounds)
+    """Return, as text, how F1 contradicts its bounds by precision and recall.
+
+    `numbers`: {metric: number}. `bounds`: (low, high) for each rounding.
+    """
+    low, high = _widest_range(bounds)
     return (
         f"the printed precision {numbers['precision']} and recall {numbers['recall']} "
         f"allow {max(low, 0.0):.4f} to {high:.4f}; {numbers['f1']} is printed"
@@ -348,7 +429,10 @@ def _f1_text(numbers: Numbers, bounds: Sequence[tuple[float, float]]) -> str:
 
 
 def _f1_is_possible(f1: Decimal, bounds: Sequence[tuple[float, float]]) -> bool:
-    """Return True if F1 lies in its bounds for one rounding, except for round-off."""
+    """Return True if a printed F1 lies in its bounds for one rounding, except for round-off.
+
+    `bounds`: (low, high) for each of `ROUNDINGS`, in their order.
+    """
     return any(
         low - _ROUND_OFF <= possible.high and possible.low <= high + _ROUND_OFF
         for (low, high), possible in zip(
@@ -363,7 +447,7 @@ def _bounds_of_f1(
     """Return the bounds of F1, or of its mean, by precision and recall, or their means.
 
     F1 is their harmonic mean, a concave function: its mean is at most that of the means, and at
-    least their sum less 1.
+    least their sum less 1. `numbers`: {metric: number} with precision and recall.
     """
     precision = _possible_share(numbers["precision"], rounding)
     recall = _possible_share(numbers["recall"], rounding)
@@ -376,7 +460,7 @@ def _bounds_of_f1(
 
 
 def _possible_share(number: Decimal, rounding: Rounding) -> NumberRange:
-    """Return the shares that a printed one may stand for."""
+    """Return the shares, from 0 to 1, that a printed one may stand for."""
     return interval_of(number, rounding).clipped(Fraction(0), Fraction(1))
 
 
@@ -388,8 +472,10 @@ def harmonic_mean(one: float, other: float) -> float:
 def _check_class_shares(
     table: PrintedTable, dataset: str, models: Mapping[str, Numbers]
 ) -> Iterator[Finding]:
-    """Yield the data sets whose share of positive rows, as it follows from accuracy, precision and
-    recall, differs between models.
+    """Yield a finding if the share of positive rows of a data set differs between models.
+
+    The share follows from accuracy, precision and recall. `dataset`: as the paper spells it.
+    `models`: their printed numbers on it, {model: {metric: number}}.
     """
     parts = table.parts_of(dataset)
     if not parts.tested:
@@ -397,7 +483,7 @@ def _check_class_shares(
     lows = {}
     highs = {}
     for model, numbers in models.items():
-        if _has(_OF_SHARES, numbers):
+        if _has_all(_OF_SHARES, numbers):
             lows[model], highs[model] = share_of_positives(numbers, parts)
     if not lows:
         return
@@ -419,11 +505,14 @@ def share_of_positives(numbers: Numbers, parts: Parts) -> tuple[float, float]:
 
     The bounds hold for the means over all parts, however their precisions and recalls differ. The
     share of a random part differs from that of all rows, and models may have different parts.
+    `numbers`: {metric: number} with accuracy, precision and recall. `parts`: with known test rows.
     """
     if parts.is_one_part:
-        return _widest(_bounds_on_one_part(numbers, rounding) for rounding in ROUNDINGS)
+        return _widest_range(
+            _bounds_on_one_part(numbers, rounding) for rounding in ROUNDINGS
+        )
     n_values = max(parts.runs) * parts.folds
-    low, high = _widest(
+    low, high = _widest_range(
         _bounds_of_share(numbers, n_values, rounding) for rounding in ROUNDINGS
     )
     rows = min(parts.tested) / parts.folds
@@ -431,49 +520,58 @@ def share_of_positives(numbers: Numbers, parts: Parts) -> tuple[float, float]:
 
 
 def _least_of_all_rows(share: float, rows: float) -> float:
-    """Return the least share of a class in all rows, from that in a random part."""
-    return share / (1 + _largest_deviation(share, rows))
+    """Return the least share of a class in all rows, from that in a random part.
+
+    `rows`: of the part.
+    """
+    return share / (1 + _largest_relative_deviation(share, rows))
 
 
 def _largest_of_all_rows(share: float, rows: float) -> float:
-    """Return the largest share of a class in all rows, from that in a random part."""
-    off = _largest_deviation(share, rows)
+    """Return the largest share of a class in all rows, from that in a random part.
+
+    `rows`: of the part.
+    """
+    off = _largest_relative_deviation(share, rows)
     return min(share / (1 - off), 1.0) if off < 1 else 1.0
 
 
 def _bounds_of_share(
     numbers: Numbers, n_values: int, rounding: Rounding
 ) -> tuple[float, float]:
-    """Return the bounds of the mean share of positive rows over `n_values` test parts.
+    """Return the bounds (low, high) of the mean share of positive rows over `n_values` test parts.
 
     The errors of a test part are its positive rows times 1 - r + r (1/p - 1), by its precision p
-    and recall r.
+    and recall r. `numbers`: {metric: number} with the means of accuracy, precision and recall.
     """
     accuracy, precision, recall = _possible_shares(numbers, rounding)
     fewest_errors = float(1 - accuracy.high)
     most_errors = float(1 - accuracy.low)
     least_factor = max(1 - float(recall.high), 1 - float(precision.high))
-    high = _ratio(most_errors, least_factor)
+    high = _share_from_errors(most_errors, least_factor)
     # No part has a smaller precision, because the others have at most 1.
     most_wrong = 1 - float(precision.low)
     least_precision = 1 - n_values * most_wrong
     if least_precision <= 0:
         return 0.0, high
     largest_factor = 1 - float(recall.low) + most_wrong / least_precision
-    low = _ratio(fewest_errors, largest_factor)
+    low = _share_from_errors(fewest_errors, largest_factor)
     return low, high
 
 
 def _possible_shares(numbers: Numbers, rounding: Rounding) -> list[NumberRange]:
-    """Return the possible values of `_OF_SHARES`."""
+    """Return the ranges that the printed accuracy, precision and recall may stand for.
+
+    They are in this order, each within 0 and 1. `numbers`: {metric: number} with these three.
+    """
     return [_possible_share(numbers[name], rounding) for name in _OF_SHARES]
 
 
 def _bounds_on_one_part(numbers: Numbers, rounding: Rounding) -> tuple[float, float]:
-    """Return the bounds of the share of positive rows of one test part.
+    """Return the bounds (low, high) of the share of positive rows of one test part.
 
-    See `_bounds_of_share` for its errors; their factor is monotonic in the precision and in the
-    recall.
+    The share is that of errors over the errors of a positive row, which are monotonic in precision
+    and in recall. `numbers`: {metric: number} with accuracy, precision and recall.
     """
     accuracy, precision, recall = _possible_shares(numbers, rounding)
     fewest_errors = float(1 - accuracy.high)
@@ -482,26 +580,33 @@ def _bounds_on_one_part(numbers: Numbers, rounding: Rounding) -> tuple[float, fl
     for p, r in itertools.product(precision, recall):
         factor = _errors_of_a_positive_row(float(p), float(r))
         factors.append(factor)
-    low = _ratio(fewest_errors, max(factors))
-    high = _ratio(most_errors, min(factors))
+    low = _share_from_errors(fewest_errors, max(factors))
+    high = _share_from_errors(most_errors, min(factors))
     return low, high
 
 
 def _errors_of_a_positive_row(precision: float, recall: float) -> float:
-    """Return the errors of a test part as a multiple of its positive rows."""
+    """Return the errors of a test part as a multiple of its positive rows.
+
+    It is infinite for the precision 0.
+    """
     if precision == 0:
         return math.inf
     return 1 - recall + recall * (1 / precision - 1)
 
 
-def _ratio(errors: float, factor: float) -> float:
-    """Return errors over a factor, a share."""
+def _share_from_errors(errors: float, factor: float) -> float:
+    """Return the share of positive rows: the share of errors over the errors of a positive row.
+
+    It is at most 1, and 1 if `factor`, the errors of a positive row, is 0.
+    """
     return min(errors / factor, 1.0) if factor > 0 else 1.0
 
 
-def _largest_deviation(share: float, rows: float) -> float:
-    """Return how far the share of a class in a random part may be from that of all rows, as a
-    part of it.
+def _largest_relative_deviation(share: float, rows: float) -> float:
+    """Return how far the share of a class in a random part may be from that of all rows.
+
+    It is relative to `share`, and 0 for the shares 0 and 1. `rows`: of the part.
     """
     if not 0 < share < 1:
         return 0.0

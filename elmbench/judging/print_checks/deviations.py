@@ -24,11 +24,11 @@ _MOST_SUMS = 10_000
 def check_deviations(
     table: PrintedTable, paper: Sequence[PrintedTable]
 ) -> Iterator[Finding]:
-    """Yield the deviations that are impossible beside their means."""
+    """Yield the deviations that are impossible beside their means. `paper` is not used."""
     for value in table.numbers:
         if value.value is None or value.std is None or not is_quality(value.metric):
             continue
-        reason = _reason_against(table, value)
+        reason = _why_impossible(table, value)
         if reason:
             yield table.finding_on(
                 value,
@@ -52,41 +52,41 @@ def _is_percent(value: PublishedValue) -> bool:
     return bool(value.value) and float(value.text) != float(value.value or 0)
 
 
-def _reason_against(table: PrintedTable, value: PublishedValue) -> str:
-    """Return the reason why the printed deviation of a value is impossible.
+def _why_impossible(table: PrintedTable, value: PublishedValue) -> str:
+    """Return, as text, why the printed deviation of a value is impossible.
 
-    It is a text; empty if the deviation is possible, or if the number of values behind it is not
-    known. `value`: with a number and a deviation.
+    The text is empty if the deviation is possible, or if this cannot be decided: if the number of
+    values behind it is not known. `value`: with a number and a deviation.
     """
     assert value.std is not None
     assert value.value is not None
     if value.std < 0:
         return "it is negative"
-    counts = sorted(_numbers_of_values(table, value.dataset))
+    counts = sorted(_possible_numbers_of_values(table, value.dataset))
     if not counts:
         return ""
     means = [interval_of(value.value, rounding) for rounding in ROUNDINGS]
     deviations = [interval_of(value.std, rounding) for rounding in ROUNDINGS]
     smallest = min(deviation.low for deviation in deviations)
-    reason = _reason_by_range(value, means, counts, smallest)
+    reason = _why_impossible_by_range(value, means, counts, smallest)
     if reason:
         return reason
-    sizes = _rows_of_a_value(table, value)
+    sizes = _possible_rows_of_value(table, value)
     pairs = list(zip(means, deviations, strict=True))
-    return _reason_by_rows(pairs, sizes, counts)
+    return _why_impossible_by_rows(pairs, sizes, counts)
 
 
-def _reason_by_range(
+def _why_impossible_by_range(
     value: PublishedValue,
     means: Sequence[NumberRange],
     counts: Sequence[int],
     smallest: Fraction,
 ) -> str:
-    """Return the reason why values in the range of a metric cannot deviate as much as printed.
+    """Return, as text, why values in the range of a metric cannot deviate as much as printed.
 
-    It is a text; empty if they can, or if the metric has no range. `value`: the printed one.
-    `means`: what its mean may stand for. `counts`: the possible numbers of values behind it.
-    `smallest`: the smallest number that its deviation may stand for.
+    The text is empty if they can, or if the metric has no range. `value`: the printed one. `means`:
+    what its mean may stand for. `counts`: the possible numbers of values behind it, each at least
+    2. `smallest`: the smallest number that its deviation may stand for.
     """
     unit = unit_of(value.metric)
     if not (math.isfinite(unit.least) and math.isfinite(unit.greatest)):
@@ -105,19 +105,19 @@ def _reason_by_range(
     return f"values from {low:g} to {high:g} have {at_most} at most"
 
 
-def _reason_by_rows(
+def _why_impossible_by_rows(
     pairs: Sequence[tuple[NumberRange, NumberRange]],
     sizes: Sequence[int],
     counts: Sequence[int],
 ) -> str:
-    """Return the reason if no shares of rows have the mean and the deviation; empty if some have,
-    or the numbers of rows are not known.
+    """Return, as text, why no shares of rows have the mean and the deviation.
 
-    `pairs`: what the printed mean and deviation may stand for. `sizes`: the possible numbers of
-    rows. `counts`: the possible numbers of values.
+    The text is empty if some have, or if the numbers of rows are not known. `pairs`: what the
+    printed mean and deviation may stand for. `sizes`: the possible numbers of rows; empty if they
+    are not known. `counts`: the possible numbers of values, each at least 2.
     """
     are_possible = any(
-        have_possible_deviation(mean, deviation, rows, n)
+        may_have_deviation(mean, deviation, rows, n)
         for mean, deviation in pairs
         for rows in sizes
         for n in counts
@@ -129,18 +129,22 @@ def _reason_by_rows(
     return f"no {counts_text} shares of {rows_text} rows have both"
 
 
-def _numbers_of_values(table: PrintedTable, dataset: str) -> set[int]:
-    """Return the numbers of values that a deviation may be of; a single value has none."""
+def _possible_numbers_of_values(table: PrintedTable, dataset: str) -> set[int]:
+    """Return the possible numbers of values that a printed deviation is of, each at least 2.
+
+    They are runs or all folds of the runs; a single value has no deviation, so that the set may be
+    empty. `dataset`: as the paper spells it.
+    """
     parts = table.parts_of(dataset)
     factor = parts.folds if table.std == "of-folds" else 1
     return {runs * factor for runs in parts.runs if runs * factor > 1}
 
 
-def _rows_of_a_value(table: PrintedTable, value: PublishedValue) -> list[int]:
-    """Return the possible numbers of rows behind each single value of a printed mean.
+def _possible_rows_of_value(table: PrintedTable, value: PublishedValue) -> list[int]:
+    """Return, sorted, the possible numbers of rows behind each single value of a printed mean.
 
-    `value`: the printed mean. The list is empty if they differ from value to value or are not
-    known, or if the metric is no share of rows.
+    A single value is that of a fold or of a run. The list is empty if the rows differ from value to
+    value or are not known, or if the metric is no share of rows. `value`: the printed mean.
     """
     if value.metric not in SHARES_OF_ROWS:
         return []
@@ -156,9 +160,10 @@ def _rows_of_a_value(table: PrintedTable, value: PublishedValue) -> list[int]:
 def largest_deviation(
     mean: NumberRange, least: Fraction, greatest: Fraction, n: int
 ) -> float:
-    """Return the largest sample deviation of n values of a range with such a mean.
+    """Return the largest sample deviation of n values from `least` to `greatest` with such a mean.
 
     All values lie at the ends of the range: Bhatia and Davis, A better bound on the variance.
+    `mean`: the numbers that the mean may be. `n`: at least 2.
     """
     middle = (least + greatest) / 2
     # The mean with the largest deviation is the possible one that is nearest to the middle.
@@ -170,18 +175,19 @@ def largest_deviation(
 
 
 def _clipped(number: Fraction, low: Fraction, high: Fraction) -> Fraction:
+    """Return the number of a range, from `low` to `high`, that is nearest to `number`."""
     return min(max(number, low), high)
 
 
-def have_possible_deviation(
+def may_have_deviation(
     mean: NumberRange, deviation: NumberRange, rows: int, n: int
 ) -> bool:
-    """Return True if n shares, each a whole number out of `rows` rows, can have such a mean and
-    deviation.
+    """Return True if n shares, each a whole number out of `rows` rows, may have such a deviation.
 
-    The sum of squares of whole numbers is odd if and only if their sum is. It is smallest if they
-    are as equal as possible, and largest if all but one of them are 0 or `rows`. Both the sample
-    and the population deviation count.
+    Their mean lies in `mean`, their sample or population deviation in `deviation`. It is also True
+    if there are too many possible sums to try all. `n`: at least 2. The sum of squares of whole
+    numbers is odd if and only if their sum is. It is smallest if they are as equal as possible, and
+    largest if all but one of them are 0 or `rows`.
     """
     sums = mean.multiples(Fraction(1, rows * n))
     if len(sums) > _MOST_SUMS:
@@ -217,10 +223,11 @@ def _greatest_sum_of_squares(total: int, rows: int) -> int:
 def _sums_of_squares(
     deviation: NumberRange, scale: int, part_of_mean: Fraction
 ) -> range:
-    """Return the whole numbers S that can be a sum of squares: for a deviation d of the range,
-    d² `scale` = S - `part_of_mean`.
+    """Return the whole numbers S that can be a sum of squares of numbers with such a deviation.
 
-    `part_of_mean`: the square of the sum of the numbers, divided by how many they are.
+    For a deviation d of the range, d² `scale` = S - `part_of_mean`. `scale`: the divisor of the
+    variance, times the square of the unit of the numbers. `part_of_mean`: the square of the sum of
+    the numbers, divided by how many they are.
     """
     low = max(deviation.low, Fraction(0)) ** 2 * scale + part_of_mean
     high = deviation.high**2 * scale + part_of_mean

@@ -23,7 +23,10 @@ _MOST_ROWS = 1_000_000
 def check_granularity(
     table: PrintedTable, paper: Sequence[PrintedTable]
 ) -> Iterator[Finding]:
-    """Yield the shares of rows, and ratios of classes, that no whole numbers of rows have."""
+    """Yield the shares of rows, and ratios of classes, that no whole numbers of rows have.
+
+    `paper` is not used.
+    """
     for value in table.values:
         number = value.value
         if number is None or value.cited or not value.last_place:
@@ -61,8 +64,10 @@ def _check_share(
 
 
 def _possible_means(parts: Parts, is_of_training: bool) -> list[Shares]:
-    """Return the means of shares of training or test rows that a value may be; none if the sizes
-    of the folds are not known.
+    """Return the means of shares of training or test rows that a value may be.
+
+    There is one for each possible number of rows and of runs; none if the rows or the sizes of the
+    folds are not known.
     """
     if is_of_training:
         sizes = parts.trained
@@ -80,7 +85,10 @@ def _possible_means(parts: Parts, is_of_training: bool) -> list[Shares]:
 
 
 class Shares:
-    """The possible means of the shares of rows over runs and folds."""
+    """The possible means of the shares of rows over runs and folds.
+
+    `rows` are those of all folds of a run together, divided as equally as possible.
+    """
 
     def __init__(self, rows: int, folds: int = 1, runs: int = 1) -> None:
         self.rows = rows
@@ -91,7 +99,9 @@ class Shares:
     def may_be_in(self, interval: NumberRange) -> bool:
         """Return True if a mean of whole numbers of rows is in an interval.
 
-        With folds, the mean may be over all rows at once, or over the shares of the folds.
+        With folds, the mean may be over all rows at once, or over the shares of the folds. It is
+        also True if this cannot be decided: if there are too many rows to try all, or fewer than
+        folds.
         """
         if interval.multiples(Fraction(1, self.rows * self.runs)):
             return True
@@ -102,7 +112,10 @@ class Shares:
         return self._folds_may_be_in(interval)
 
     def _folds_may_be_in(self, interval: NumberRange) -> bool:
-        """Return True if the mean of the shares of folds of two sizes may be in an interval."""
+        """Return True if the mean of the shares of all folds may be in an interval.
+
+        The folds have two sizes, which differ by one row; the smaller one is not 0.
+        """
         large_fold = self.small_fold + 1
         n_small = self.folds - self.n_large
         most_in_large = self.n_large * large_fold * self.runs
@@ -120,19 +133,26 @@ class Shares:
         return False
 
     def text(self, kind: str) -> str:
-        """Return the mean in words."""
+        """Return the mean in words, such as `5 shares of 1,000 test rows in 10 folds`.
+
+        `kind`: "test" or "training".
+        """
         runs = f"{self.runs:,} shares" if self.runs > 1 else "a share"
         folds = f" in {self.folds} folds" if self.folds > 1 else ""
         return f"{runs} of {self.rows:,} {kind} rows{folds}"
 
     def neighbours(self, number: Decimal) -> tuple[str, str]:
-        """Return the means over all rows below and above a number, in percent."""
+        """Return the means over all rows below and above a number, as texts such as `93.2 %`.
+
+        `number`: a share from 0 to 1.
+        """
         step = Fraction(1, self.rows * self.runs)
         n_below = math.floor(Fraction(number) / step)
         return _percent_text(n_below * step), _percent_text((n_below + 1) * step)
 
 
 def _percent_text(share: Fraction) -> str:
+    """Return a share in percent, such as `93.2 %`."""
     return f"{float(100 * share):.6g} %"
 
 

@@ -66,7 +66,7 @@ class PrintedTable:
     #: Two columns by the name of their test.
     pairs: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     #: Pairs of columns that the paper says are equal.
-    said_equal: frozenset[frozenset[str]] = frozenset()
+    pairs_called_close: frozenset[frozenset[str]] = frozenset()
 
     @cached_property
     def numbers(self) -> tuple[PublishedValue, ...]:
@@ -79,7 +79,11 @@ class PrintedTable:
 
     @cached_property
     def by_cell(self) -> Mapping[Cell, Numbers]:
-        """The printed numbers of each model on each data set."""
+        """The printed numbers of each model on each data set.
+
+        The form is {(data set, model): {metric: number}}, with the paper's names. Averages over all
+        data sets, facts and cited values are left out.
+        """
         cells: dict[Cell, dict[str, Decimal]] = {}
         for value in self.numbers:
             if value.dataset == ALL or value.value is None:
@@ -91,7 +95,10 @@ class PrintedTable:
 
     @cached_property
     def by_dataset(self) -> Mapping[str, Mapping[str, Numbers]]:
-        """The printed numbers of each model, by data set."""
+        """The printed numbers of each model, {data set: {model: {metric: number}}}.
+
+        The names are the paper's. Averages over all data sets, facts and cited values are left out.
+        """
         datasets: dict[str, dict[str, Numbers]] = {}
         for (dataset, model), numbers in self.by_cell.items():
             datasets.setdefault(dataset, {})[model] = numbers
@@ -106,7 +113,12 @@ class PrintedTable:
         model: str = "",
         metric: str = "",
     ) -> Finding:
-        """Return a finding of a check on this table."""
+        """Return a finding of a check on this table.
+
+        `check`: the name of the check. `says`: what the values are, and what would be possible.
+        `dataset`, `model`, `metric`: those of the values, as the paper names them; empty for
+        several.
+        """
         return Finding(
             table=self.id,
             label=self.label,
@@ -127,15 +139,26 @@ class PrintedTable:
         )
 
     def parts_of(self, dataset: str) -> Parts:
-        """Return the parts of a data set, given by the paper's spelling."""
+        """Return the numbers of rows, folds and runs behind the values of a data set.
+
+        `dataset`: as the paper spells it. A data set that the table's file does not have gets one
+        part of unknown rows.
+        """
         return self.parts.get(self.name_of(dataset), Parts())
 
     def name_of(self, dataset: str) -> str:
-        """Return the suite's name of a data set, given by the paper's spelling."""
+        """Return the suite's name of a data set, given by the paper's spelling.
+
+        It is the spelling itself for a data set that the suite does not have.
+        """
         return self.names.get(dataset, dataset)
 
     def measurement_of(self, dataset: str, model: str) -> Hashable | None:
-        """Return what a column is measured by; None if the file does not say."""
+        """Return what a column is measured by on a data set.
+
+        Two values with equal results are of the same measurement. It is None if the file of the
+        table does not have the column or the data set. `dataset`: as the paper spells it.
+        """
         return self.measurements.get((self.name_of(dataset), model))
 
 
@@ -163,7 +186,7 @@ class Finding:
         return f"{metric}{model}{dataset}"
 
     def record(self) -> dict[str, str]:
-        """Return the finding for JSON."""
+        """Return the finding for JSON, {name: text}; a text is empty if it concerns several."""
         return {
             "experiment": self.table,
             "label": self.label,
@@ -181,7 +204,10 @@ def number_text(number: float) -> str:
 
 
 def range_text(ranges: Sequence[NumberRange]) -> str:
-    """Return the least and the greatest number of some ranges, such as `1.5 to 2`."""
+    """Return the least and the greatest number of some ranges, such as `1.5 to 2`.
+
+    There is at least one range.
+    """
     low = min(one.low for one in ranges)
     high = max(one.high for one in ranges)
     return f"{number_text(float(low))} to {number_text(float(high))}"

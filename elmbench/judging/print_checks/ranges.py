@@ -12,7 +12,10 @@ from elmbench.specs.published import PublishedValue
 def check_ranges(
     table: PrintedTable, paper: Sequence[PrintedTable]
 ) -> Iterator[Finding]:
-    """Yield the values that their metric cannot have, and negative times and sizes."""
+    """Yield the values that their metric cannot have, and negative times and sizes.
+
+    `paper` is not used.
+    """
     for value in table.numbers:
         metric, _, _ = value.metric.partition("@")
         if is_quality(metric):
@@ -42,7 +45,7 @@ def _is_outside(value: PublishedValue, unit: Unit) -> bool:
 
 
 def _range_text(unit: Unit) -> str:
-    """Return the range of a metric in words."""
+    """Return the range of a metric in words, such as `from 0 to 1` or `0 or more`."""
     if unit.greatest == float("inf"):
         return f"{unit.least:g} or more"
     if unit.least == float("-inf"):

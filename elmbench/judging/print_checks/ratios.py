@@ -27,11 +27,15 @@ TIME = "fit_seconds"
 def check_ratios(
     table: PrintedTable, paper: Sequence[PrintedTable]
 ) -> Iterator[Finding]:
-    """Yield the speed-ups that are not the ratio of the printed times."""
+    """Yield the speed-ups that are not the ratio of the printed times.
+
+    A data set needs exactly one model with a speed-up of 1. `paper` is not used.
+    """
     times = {
-        (value.dataset, value.model): value.value for value in _printed(TIME, table)
+        (value.dataset, value.model): value.value
+        for value in _printed_values(TIME, table)
     }
-    speed_ups = group_by(_printed(SPEED_UP, table), lambda value: value.dataset)
+    speed_ups = group_by(_printed_values(SPEED_UP, table), lambda value: value.dataset)
     for dataset, values in speed_ups.items():
         reference = _reference_time(dataset, values, times)
         if reference is None:
@@ -42,8 +46,8 @@ def check_ratios(
                 yield from _check_ratio(table, value, time, reference)
 
 
-def _printed(metric: str, table: PrintedTable) -> list[PublishedValue]:
-    """Return the values of a metric that have printed digits."""
+def _printed_values(metric: str, table: PrintedTable) -> list[PublishedValue]:
+    """Return the values of a metric that have printed digits; powers such as 2^-20 have none."""
     values = [value for value in table.values if value.metric == metric]
     return [value for value in values if value.value is not None and value.last_place]
 
@@ -53,7 +57,10 @@ def _reference_time(
     speed_ups: Sequence[PublishedValue],
     times: Mapping[Cell, Decimal | None],
 ) -> Decimal | None:
-    """Return the time of the only model with a speed-up of 1; None if it is not known."""
+    """Return the printed time of the only model with a speed-up of 1; None if it is not known.
+
+    `speed_ups`: those of the data set. `times`: {(data set, model): seconds}.
+    """
     references = [value.model for value in speed_ups if value.value == Decimal(1)]
     if len(references) != 1:
         return None
@@ -85,7 +92,10 @@ def _check_ratio(
 def possible_ratios(
     time: Decimal, reference: Decimal, rounding: Rounding
 ) -> NumberRange | None:
-    """Return the possible ratios of two printed times; None if the second one may be 0."""
+    """Return the possible ratios of two printed times; None if the second one may be 0.
+
+    `rounding`: how both were shortened: "nearest", "cut", or "not" at all.
+    """
     above = interval_of(time, rounding)
     below = interval_of(reference, rounding)
     if below.low <= 0:

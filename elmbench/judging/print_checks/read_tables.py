@@ -21,7 +21,11 @@ _KNOWN_FOLDS = ("kfold", "stratified-kfold")
 
 
 def read_printed_tables(files: Iterable[ExperimentFile]) -> list[PrintedTable]:
-    """Return the tables of one paper that have published values."""
+    """Return the tables of one paper that have published values.
+
+    `files`: those of all its tables, in its order. A table with exactly the values of an earlier
+    one is left out.
+    """
     with_values = []
     seen = set()
     for file in files:
@@ -39,8 +43,11 @@ def read_printed_tables(files: Iterable[ExperimentFile]) -> list[PrintedTable]:
 
 
 def _values_of(file: ExperimentFile) -> tuple[PublishedValue, ...]:
-    """Return all values of a table under their printed names."""
-    return (*file.published.as_named, *file.published.also_printed)
+    """Return all values of a table under the metrics that the paper names.
+
+    Those that only the checks of the print read follow.
+    """
+    return (*file.published.printed_values, *file.published.also_printed)
 
 
 def _printed_table(
@@ -48,10 +55,10 @@ def _printed_table(
     spellings: Iterable[str],
     facts: Mapping[str, Mapping[str, int]],
 ) -> PrintedTable:
-    """Return the table of a file.
+    """Return the printed table of a file.
 
-    `spellings` and `facts` are the names of data sets in all tables of the paper, and the printed
-    numbers of their rows.
+    `spellings`: the names of data sets in all tables of the paper. `facts`: the printed numbers of
+    their rows, {data set: {fact: number}}, such as `instances`.
     """
     spec = file.spec
     resolved = Resolved(file=file, spec=spec, profile="paper", settings=Profile())
@@ -72,11 +79,11 @@ def _printed_table(
         names={spelling: dataset.name for spelling, dataset in of_paper.items()},
         parts=parts,
         measurements=dict(_measurements(file, datasets)),
-        ranked_by=_ranked_by(spec, datasets.values()),
+        ranked_by=_ranking_metrics(spec, datasets.values()),
         std=spec.protocol.std,
         unknown_rows=frozenset(spec.other_rows),
-        pairs=_pairs(spec),
-        said_equal=frozenset(_said_equal(spec)),
+        pairs=_pairs_of_tests(spec),
+        pairs_called_close=frozenset(_pairs_called_close(spec)),
     )
 
 
@@ -97,8 +104,10 @@ def _printed_rows(values: Iterable[PublishedValue]) -> dict[str, dict[str, int]]
 
 
 def _parts(spec: Experiment, dataset: DatasetSpec, printed: Mapping[str, int]) -> Parts:
-    """Return the rows that the values of a data set are measured on: the printed numbers, and those
-    of the table's file unless it says that the paper has other rows.
+    """Return the numbers of rows, folds and runs that the values of a data set are measured on.
+
+    The numbers of rows are the printed ones and those of the public file, without the latter if the
+    table's file says that the paper has other rows. `printed`: {fact: number}, such as `train`.
     """
     outer = spec.protocol.outer
     split = outer.split(dataset.name, dataset.task)
@@ -126,7 +135,10 @@ def _parts(spec: Experiment, dataset: DatasetSpec, printed: Mapping[str, int]) -
 
 
 def _printed_numbers_of_rows(printed: Mapping[str, int]) -> set[int]:
-    """Return the numbers of all rows of a data set that a paper prints, itself or as a sum."""
+    """Return the numbers of all rows of a data set that a paper prints, itself or as a sum.
+
+    `printed`: {fact: number}; the facts are instances, train, test, negatives and positives.
+    """
     numbers = set()
     for names in (("instances",), ("train", "test"), ("negatives", "positives")):
         counts = [printed[name] for name in names if name in printed]
@@ -136,7 +148,10 @@ def _printed_numbers_of_rows(printed: Mapping[str, int]) -> set[int]:
 
 
 def _printed_part(printed: Mapping[str, int], name: str) -> frozenset[int]:
-    """Return the printed number of the rows of a part; empty if it is not printed."""
+    """Return the printed number of the rows of a part, `train` or `test`; empty if not printed.
+
+    `printed`: {fact: number}. The result has at most one number.
+    """
     return frozenset({printed[name]}) if name in printed else frozenset()
 
 
@@ -147,8 +162,9 @@ def _tests_all_rows(split: Split) -> bool:
 
 
 def _public_parts(split: Split, dataset: DatasetSpec) -> tuple[int, int] | None:
-    """Return the numbers of training and test rows of the public file; None if the split does not
-    determine them.
+    """Return the numbers of training and test rows of the public file.
+
+    It is None if the split does not determine them.
     """
     if split.kind in SIZED:
         return part_sizes(split, dataset.public.instances)
@@ -158,7 +174,8 @@ def _public_parts(split: Split, dataset: DatasetSpec) -> tuple[int, int] | None:
 def _has_known_folds(kind: str, folds: int, dataset: DatasetSpec) -> bool:
     """Return True if the sizes of folds follow from the number of rows.
 
-    Programs differ in where they put the rows of a class that do not fill all folds.
+    Stratified folds do only if the rows of each class fill them: programs differ in where they put
+    the rest. `kind`: that of the split; kinds without folds of known sizes are False.
     """
     if kind not in _KNOWN_FOLDS:
         return False
@@ -174,7 +191,11 @@ def _has_known_folds(kind: str, folds: int, dataset: DatasetSpec) -> bool:
 def _measurements(
     file: ExperimentFile, datasets: Mapping[str, DatasetSpec]
 ) -> Iterator[tuple[tuple[str, str], str]]:
-    """Yield what each column measures on each data set of the table."""
+    """Yield ((data set, column), text): what each column measures on each data set of the table.
+
+    Equal texts are equal measurements. `datasets`: {the paper's spelling: data set}; the suite's
+    names are yielded.
+    """
     spec = file.spec
     published = file.published.parameters
     for spelling, dataset in datasets.items():
@@ -194,7 +215,7 @@ def _used_parameters(
 ) -> dict[str, float]:
     """Return those of the printed hyperparameters that a column uses on a data set.
 
-    `values`: the printed ones of the column and data set, by their printed names.
+    `values`: the printed ones of the column and data set, {printed name: number}.
     """
     printed = column.adapt(dataset.name).printed.values()
     names = {name.removeprefix("1/") for name in printed}
@@ -202,7 +223,11 @@ def _used_parameters(
 
 
 def _column_of(spec: Experiment, column: str, dataset: str) -> object:
-    """Return the definition of a column on a data set, apart from its name."""
+    """Return the definition of a column on a data set, without its name, as data for JSON.
+
+    It has its parameters and its grid, and the definition of the column whose hyperparameters it
+    uses, if any.
+    """
     adapted = spec.models[column].adapt(dataset)
     elsewhere = {"overrides", "only", "not_run", "like", "search"}
     content = adapted.model_dump(mode="json", exclude=elsewhere)
@@ -215,7 +240,10 @@ def _column_of(spec: Experiment, column: str, dataset: str) -> object:
 
 
 def _protocol_of(spec: Experiment, dataset: DatasetSpec) -> object:
-    """Return how every model is measured on a data set."""
+    """Return how every model is measured on a data set, as data for JSON.
+
+    Equal lists are equal protocols: the data, their scaling, targets, split, runs and selection.
+    """
     protocol = spec.protocol
     scale = protocol.scale_of(dataset.name)
     return [
@@ -232,8 +260,13 @@ def _protocol_of(spec: Experiment, dataset: DatasetSpec) -> object:
     ]
 
 
-def _ranked_by(spec: Experiment, datasets: Iterable[DatasetSpec]) -> dict[str, str]:
-    """Return the first metric of test rows for each data set."""
+def _ranking_metrics(
+    spec: Experiment, datasets: Iterable[DatasetSpec]
+) -> dict[str, str]:
+    """Return the metric by which models are ranked, {data set: metric}: the first of test rows.
+
+    Data sets without one are left out; the names are the suite's.
+    """
     metrics = {}
     for dataset in datasets:
         of_task = spec.protocol.metrics_for(dataset.task, dataset.name)
@@ -243,8 +276,11 @@ def _ranked_by(spec: Experiment, datasets: Iterable[DatasetSpec]) -> dict[str, s
     return metrics
 
 
-def _pairs(spec: Experiment) -> dict[str, tuple[str, str]]:
-    """Return the pairs of columns that a table of tests compares, by the name of the test."""
+def _pairs_of_tests(spec: Experiment) -> dict[str, tuple[str, str]]:
+    """Return the columns that a table of tests compares, {name of the test: (column, column)}.
+
+    It is empty for other tables.
+    """
     pairs = spec.options.get("pairs")
     if spec.layout != "t-test" or not isinstance(pairs, dict):
         return {}
@@ -255,8 +291,8 @@ def _pairs(spec: Experiment) -> dict[str, tuple[str, str]]:
     }
 
 
-def _said_equal(spec: Experiment) -> Iterator[frozenset[str]]:
-    """Yield the pairs of columns that a claim calls close."""
+def _pairs_called_close(spec: Experiment) -> Iterator[frozenset[str]]:
+    """Yield each pair of columns that a claim of the paper calls close, as a set."""
     for claim in spec.claims:
         for part in claim.comparisons:
             if part.relation == "close" and part.than != "others":

@@ -33,15 +33,16 @@ _TIME_METRICS = ("fit_seconds", "predict_seconds")
 def check_printed_twice(
     table: PrintedTable, paper: Sequence[PrintedTable]
 ) -> Iterator[Finding]:
-    """Yield the values of which an earlier table prints a different one for the same
-    measurement.
+    """Yield the values of which an earlier table prints a different one for the same measurement.
+
+    `paper`: all tables of the paper in their order, with this one.
     """
     earlier = paper[: paper.index(table)]
     for value in table.numbers:
         measured = table.measurement_of(value.dataset, value.model)
         if measured is None or value.value is None or value.dataset == ALL:
             continue
-        for other, printed in _same_values(value, measured, table, earlier):
+        for other, printed in _numbers_of_measurement(value, measured, table, earlier):
             assert printed.value is not None
             if not may_be_equal(value.value, printed.value):
                 yield table.finding_on(
@@ -52,7 +53,7 @@ def check_printed_twice(
                 )
 
 
-def _same_values(
+def _numbers_of_measurement(
     value: PublishedValue,
     measured: object,
     table: PrintedTable,
@@ -60,8 +61,8 @@ def _same_values(
 ) -> Iterator[tuple[PrintedTable, PublishedValue]]:
     """Yield (table, value) for each number of other tables that is of the same measurement.
 
-    `value`: a value of `table`. `measured`: what its column is measured by. The same measurement
-    has the same metric, data set and `measured`.
+    The same measurement has the same metric, data set and `measured`. `value`: a value of `table`.
+    `measured`: what its column is measured by.
     """
     for other in others:
         for printed in other.numbers:
@@ -78,8 +79,10 @@ def _same_values(
 def check_repeated(
     table: PrintedTable, paper: Sequence[PrintedTable]
 ) -> Iterator[Finding]:
-    """Yield the columns with the numbers of another one, and the times and speed-ups of one row
-    that stand in another one as well.
+    """Yield the columns, times and speed-ups that the paper prints for two models or data sets.
+
+    `paper`: all tables of the paper in their order, with this one; only speed-ups are compared with
+    later tables.
     """
     yield from _repeated_columns(table)
     yield from _repeated_times(table)
@@ -87,17 +90,21 @@ def check_repeated(
 
 
 def _total_digits(numbers: Iterable[Decimal]) -> int:
+    """Return the number of significant digits of some printed numbers, in all."""
     return sum(n_digits(number) for number in numbers)
 
 
 def _repeated_columns(table: PrintedTable) -> Iterator[Finding]:
-    """Yield the pairs of models with the same numbers of quality on all data sets."""
+    """Yield a finding for each two models with the same numbers of quality on all data sets.
+
+    Short columns are left out, and pairs that a claim of the paper calls close.
+    """
     columns = _columns_of_quality(table)
     for one, other in itertools.combinations(columns, 2):
         numbers = columns[one]
         if numbers != columns[other]:
             continue
-        is_said = frozenset((one, other)) in table.said_equal
+        is_said = frozenset((one, other)) in table.pairs_called_close
         if is_said or not _is_long(numbers):
             continue
         says = f"all {len(numbers)} numbers are those of {other}"
@@ -105,14 +112,20 @@ def _repeated_columns(table: PrintedTable) -> Iterator[Finding]:
 
 
 def _is_long(column: Mapping[Cell, Decimal]) -> bool:
-    """Return True if a column is too long to be equal to another one by chance."""
+    """Return True if a column is too long to be equal to another one by chance.
+
+    `column`: {(data set, metric): number}.
+    """
     n_datasets = len({dataset for dataset, _ in column})
     n_digits = _total_digits(column.values())
     return n_datasets >= _COLUMN_DATASETS and n_digits >= _COLUMN_DIGITS
 
 
 def _columns_of_quality(table: PrintedTable) -> Mapping[str, Mapping[Cell, Decimal]]:
-    """Return the numbers of quality of each model, by data set and metric."""
+    """Return the numbers of quality of each model, {model: {(data set, metric): number}}.
+
+    Times, sizes and other measures without a verdict are left out.
+    """
     columns: dict[str, dict[Cell, Decimal]] = defaultdict(dict)
     for (dataset, model), cell in table.by_cell.items():
         column = columns[model]
@@ -123,7 +136,10 @@ def _columns_of_quality(table: PrintedTable) -> Mapping[str, Mapping[Cell, Decim
 
 
 def _repeated_times(table: PrintedTable) -> Iterator[Finding]:
-    """Yield the pairs of rows that share a data set or a model and have the same times."""
+    """Yield a finding for each two cells that have the same times.
+
+    The cells share a data set or a model; times with few digits are left out.
+    """
     rows = [_Times.of(cell, numbers) for cell, numbers in table.by_cell.items()]
     for one, other in itertools.combinations(rows, 2):
         if one.repeats(other) and one.are_long:
@@ -136,7 +152,7 @@ def _repeated_times(table: PrintedTable) -> Iterator[Finding]:
 
 
 class _Times(NamedTuple):
-    """The printed times of a model on a data set."""
+    """The printed times of a model on a data set, {metric: seconds}."""
 
     dataset: str
     model: str
@@ -144,7 +160,10 @@ class _Times(NamedTuple):
 
     @classmethod
     def of(cls, cell: Cell, numbers: Numbers) -> Self:
-        """Return the times among the printed numbers of a cell."""
+        """Return the times among the printed numbers of a cell.
+
+        `cell`: (data set, model). `numbers`: {metric: number}.
+        """
         times = {name: numbers[name] for name in _TIME_METRICS if name in numbers}
         return cls(*cell, times)
 
@@ -156,7 +175,10 @@ class _Times(NamedTuple):
 
     @property
     def are_long(self) -> bool:
-        """True if the times are too long to be equal to others by chance."""
+        """True if the times are too long to be equal to others by chance.
+
+        There must be two of them, with four digits in all.
+        """
         return (
             len(self.times) >= _TIMES
             and _total_digits(self.times.values()) >= _TIMES_DIGITS
@@ -171,8 +193,9 @@ class _Times(NamedTuple):
 def _repeated_speed_ups(
     table: PrintedTable, paper: Sequence[PrintedTable]
 ) -> Iterator[Finding]:
-    """Yield the rows whose speed-ups begin as those of another data set, in this or a later
-    table.
+    """Yield the data sets whose speed-ups begin as those of another one, in this or a later table.
+
+    `paper`: all tables of the paper in their order, with this one.
     """
     rows = _speed_ups(table)
     names = list(rows)
@@ -193,8 +216,9 @@ def _repeated_speed_ups(
 
 
 def _common_start(row: list[Decimal], other: list[Decimal]) -> list[Decimal]:
-    """Return the shorter one of two rows if the other one begins with it, and it is too long to do
-    so by chance; empty otherwise.
+    """Return the shorter one of two rows of numbers if the other one begins with it.
+
+    It is empty otherwise, and if the row is so short that this may be by chance.
     """
     length = min(len(row), len(other))
     start = row[:length]
@@ -205,8 +229,9 @@ def _common_start(row: list[Decimal], other: list[Decimal]) -> list[Decimal]:
 
 
 def _speed_ups(table: PrintedTable) -> Mapping[str, list[Decimal]]:
-    """Return the published speed-ups of each data set, in the order of the table, without
-    those of 1.
+    """Return the published speed-ups, {data set: numbers in the order of the table}.
+
+    Those of 1 are left out.
     """
     rows: dict[str, list[Decimal]] = {}
     for value in table.values:

@@ -23,19 +23,22 @@ class NumberRange(NamedTuple):
     high: Fraction
 
     def meets(self, other: NumberRange) -> bool:
-        """Return True if the two intervals share a number."""
+        """Return True if two ranges share a number."""
         return self.low <= other.high and other.low <= self.high
 
     def holds(self, number: Fraction) -> bool:
-        """Return True if a number is in the interval."""
+        """Return True if a number is in the range or at one of its ends."""
         return self.low <= number <= self.high
 
     def multiples(self, step: Fraction) -> range:
-        """Return the whole numbers whose products with `step` are in the interval."""
+        """Return the whole numbers whose products with `step` are in the range.
+
+        `step`: above 0.
+        """
         return range(math.ceil(self.low / step), math.floor(self.high / step) + 1)
 
     def clipped(self, least: Fraction, greatest: Fraction) -> NumberRange:
-        """Return the part of the interval between two numbers."""
+        """Return the part of the range between two numbers; one of these if there is none."""
         low = min(max(self.low, least), greatest)
         high = max(min(self.high, greatest), least)
         return NumberRange(low, high)
@@ -44,8 +47,9 @@ class NumberRange(NamedTuple):
 def interval_of(number: Decimal, rounding: Rounding) -> NumberRange:
     """Return the numbers that are printed as `number`.
 
-    Both ends count: a half may have been rounded up or down, and a program may hold a decimal
-    number as one a little below it before it cuts digits off.
+    `rounding`: how they were shortened: "nearest", "cut", or "not" at all. Both ends count: a half
+    may have been rounded up or down, and a program may hold a decimal number as one a little below
+    it before it cuts digits off.
     """
     value = Fraction(number)
     if rounding == "not":
@@ -62,7 +66,7 @@ def interval_of(number: Decimal, rounding: Rounding) -> NumberRange:
 
 
 def may_be_equal(one: Decimal, other: Decimal) -> bool:
-    """Return True if one number may be printed in both ways."""
+    """Return True if one number may be printed in both ways, rounded or cut off."""
     return any(
         interval_of(one, rounding).meets(interval_of(other, other_rounding))
         for rounding in ROUNDINGS
@@ -73,7 +77,10 @@ def may_be_equal(one: Decimal, other: Decimal) -> bool:
 def may_be_in(
     number: Decimal, ranges: Iterable[tuple[float | Fraction, float | Fraction]]
 ) -> bool:
-    """Return True if a printed number may stand for one in some ranges, such as `NumberRange`."""
+    """Return True if a printed number, rounded or cut off, may stand for one in some ranges.
+
+    `ranges`: pairs (low, high), such as `NumberRange`. Without any, it is False.
+    """
     intervals = [interval_of(number, rounding) for rounding in ROUNDINGS]
     return any(
         low <= interval.high and interval.low <= high
@@ -83,5 +90,5 @@ def may_be_in(
 
 
 def n_digits(number: Decimal) -> int:
-    """Return the number of significant digits of a printed number."""
+    """Return the number of significant digits of a printed number; 0 for the number 0."""
     return len(number.as_tuple().digits) if number else 0

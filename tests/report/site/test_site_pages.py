@@ -323,8 +323,8 @@ def test_no_page_names_a_metric_as_the_files_do(site: Path) -> None:
 
 
 def test_a_metric_at_several_values_is_named_once() -> None:
-    measures = [Measure("mcc"), Measure.at("gmean", "n_hidden", 10)]
-    measures += [Measure.at("gmean", "n_hidden", size) for size in (20, 50)]
+    measures = [Measure("mcc"), Measure.create("gmean", "n_hidden", 10)]
+    measures += [Measure.create("gmean", "n_hidden", size) for size in (20, 50)]
     assert measure_names(measures) == ["MCC", "G-mean at h=10 and 2 more"]
 
 
