@@ -47,12 +47,13 @@ def execute(
     on_event: OnEvent = lambda event: None,
     executor: Executor | None = None,
 ) -> list[Results]:
-    """Compute missing results, write the tables and return their results; after Ctrl-C, write the
-    results so far.
+    """Compute the missing results of a plan, write its tables and return their results.
 
-    `on_event`: receives the start and end of each task. `executor`: a ready one, which the caller
-    ends; by default, a new one. Raises WriteError if the results folder cannot be written, and
-    KeyboardInterrupt after the tables have been written.
+    The results are in the order of the plan's tables. After Ctrl-C, the tables are written with the
+    results so far, and KeyboardInterrupt is raised. `on_event`: receives the start and end of each
+    task. `executor`: a ready one, which the caller ends; None for a new one. Raises
+    DataUnavailableError if no cell has data, and WriteError if the results folder cannot be
+    written.
     """
     _check_data(run)
     for resolved, plan in run.tables:
@@ -72,7 +73,7 @@ def execute(
 
 
 def _check_data(run: PreparedRun) -> None:
-    """Raise DataUnavailableError if no cell of a run has data."""
+    """Raise DataUnavailableError if the plan has cells, and none of them has data."""
     cells = [cell for _, plan in run.tables for cell in plan.cells]
     has_data = any(not cell.unavailable for cell in cells)
     if has_data or not cells:
@@ -94,7 +95,13 @@ def _check_data(run: PreparedRun) -> None:
 
 
 def compute(run: PreparedRun, on_event: OnEvent, executor: Executor | None) -> None:
-    """Compute missing results, store them and close the store; write no table. See `execute`."""
+    """Compute the missing results of a plan, and store them; write no table.
+
+    The tasks in `run.todo` are run, at most until `run.options.until`; then the store is closed.
+    `on_event`: receives the start and end of each task. `executor`: a ready one, which the caller
+    ends; None for a new one. Raises WriteError if a result cannot be stored, and KeyboardInterrupt
+    on Ctrl-C.
+    """
     engine_run = Run(
         tasks=run.tasks,
         limits=run.limits,
@@ -110,7 +117,10 @@ def compute(run: PreparedRun, on_event: OnEvent, executor: Executor | None) -> N
 
 
 def _write(run: PreparedRun) -> list[Results]:
-    """Write the tables and return their results."""
+    """Write the tables of a run from its store; return their results, in the order of the plan.
+
+    A lock makes concurrent runs take turns.
+    """
     # Concurrent runs take turns, so that the last one's tables contain the results of all.
     with run.store.writing_tables():
         return [_write_table(run, resolved, plan) for resolved, plan in run.tables]
@@ -119,8 +129,9 @@ def _write(run: PreparedRun) -> list[Results]:
 def _write_table(run: PreparedRun, resolved: Resolved, plan: Plan) -> Results:
     """Write the files of a table and return its results.
 
-    They hold the cells of `plan` and, unless the run is `whole`, those of all other requests for
-    the table in the store; the cells of the plan replace theirs.
+    They hold the cells of `plan` and, unless the options of the run say `whole`, those of all
+    earlier requests for the table in the store; the cells of the plan replace theirs. Raises
+    WriteError if the folder cannot be written.
     """
     store = run.store
     table = (resolved.profile, resolved.file.id)
@@ -141,24 +152,38 @@ def _write_table(run: PreparedRun, resolved: Resolved, plan: Plan) -> Results:
 
 
 def _command(run: PreparedRun, resolved: Resolved) -> str:
-    """Return the command that a table of a run names: the given one, or else that of
-    `command_of`.
+    """Return the command that a table of a run names.
+
+    It is the one in the options of the run, such as `elmbench compare ...`, or else the `elmbench
+    run ...` that computes its requested cells.
     """
     return run.options.command or command_of(resolved, run.options)
 
 
 class Failures(NamedTuple):
-    """The failures of a run."""
+    """The failures of a run.
+
+    Attributes
+    ----------
+    n_cells : int
+        The number of failed cells.
+    first_reason : str
+        The reason of the first failed cell, with its data set and model; empty if none has
+        failed.
+    tracebacks : list of str
+        The different tracebacks of the failed tasks.
+    """
 
     n_cells: int
-    #: The reason of the first failed cell, and the cell; empty if none has failed.
     first_reason: str
-    #: The different tracebacks of the failed tasks.
     tracebacks: list[str]
 
 
 def failures_of(run: PreparedRun) -> Failures:
-    """Return the failures of a run that has ended."""
+    """Return the failures of a run that has ended, from the results in its store.
+
+    Timeouts, exceeded memory limits and missing data do not count.
+    """
     failures = {}
     for key in run.tasks:
         result = run.store.result(key)
@@ -181,8 +206,10 @@ def failures_of(run: PreparedRun) -> Failures:
 
 
 def command_of(resolved: Resolved, options: RunOptions) -> str:
-    """Return the command `elmbench run ...` that computes the requested cells of a table, without
-    options that do not affect them.
+    """Return the command `elmbench run ...` that computes the requested cells of a table.
+
+    Options that do not affect them, such as --jobs, are left out. Plug-ins are given by the names
+    of their files, without folders. The words are quoted for a shell.
     """
     request = options.request
     arguments = {
@@ -220,8 +247,11 @@ def command_of(resolved: Resolved, options: RunOptions) -> str:
 
 
 def checked(function: Function) -> Function:
-    """Decorate a function of the Python interface: an argument that its annotation does not allow
-    raises ElmbenchError, and messages name Python's arguments instead of options.
+    """Decorate a function of the Python interface, so that its arguments are checked.
+
+    An argument that is missing, unknown or not allowed by its annotation raises ElmbenchError, and
+    messages name Python's arguments instead of options. Each call also forgets the models that were
+    loaded by address, because a notebook may have edited them.
     """
     validated = validate_call(config=ConfigDict(arbitrary_types_allowed=True))(function)
 
@@ -267,8 +297,9 @@ def _plain_signature(function: Callable[..., Any]) -> inspect.Signature:
 
 
 def _data_folder(named: Path | str | None, project: Project | None) -> str | None:
-    """Return the folder of data files: the named one, or else that of the project if it exists and
-    no environment variable names one.
+    """Return the folder of data files; None for the default, which ELMBENCH_DATA_DIR may name.
+
+    It is `named`, or else that of the project if it exists and the environment variable is not set.
     """
     if named is not None:
         return str(named)

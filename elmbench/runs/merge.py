@@ -28,26 +28,35 @@ _MOST_DIFFERENCES = 12
 
 @dataclass(frozen=True, kw_only=True)
 class MergedResults:
-    """The outcome of a merge."""
+    """The outcome of a merge.
 
-    #: The number of new results.
+    Attributes
+    ----------
+    results : int
+        The number of results that are new in the target.
+    tables : list of str
+        The folders of the tables that were written.
+    unknown : list of str
+        The ids of the tables that this installation does not have; their results are merged.
+    damaged : int
+        The number of damaged records in the folders, which are left out.
+    """
+
     results: int
-    #: The folders of the tables that were written.
     tables: list[str]
-    #: The ids of the tables that this installation does not have.
     unknown: list[str]
-    #: The number of damaged records, which are left out.
     damaged: int
 
 
 def merge_results(
     folders: list[Path], into: Path, figure_format: FigureFormat = "png"
 ) -> MergedResults:
-    """Merge the results of some folders into another one, which may hold results already, and write
-    the tables.
+    """Merge the results of some folders into another one, and write its tables.
 
-    A result that ended ok replaces one that did not. Raises ElmbenchError, before anything is
-    written, if a folder holds no results, or their specs, data or versions differ.
+    `folders`: results folders with a .store; one that is `into` is skipped. `into`: may not exist
+    yet, or hold results already. A result that ended ok replaces one that did not; else, the first
+    one stays. Raises ElmbenchError, before anything is written, if a folder holds no results, or if
+    their specs, data or versions differ.
     """
     target = Store(into)
     sources = {
@@ -89,7 +98,11 @@ def merge_results(
 
 
 def _check_equal_origin(stores: Mapping[Path, Store]) -> None:
-    """Raise ElmbenchError if the results of stores differ in specs, data or versions."""
+    """Raise ElmbenchError if the results of stores differ in specs, data or versions.
+
+    `stores`: by the folder that messages name; the first ones are the reference. The message lists
+    at most 12 differences.
+    """
     differences = list(dict.fromkeys(_differences(stores)))
     if not differences:
         return
@@ -106,8 +119,10 @@ def _check_equal_origin(stores: Mapping[Path, Store]) -> None:
 
 
 def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
-    """Yield a line "- ..." on each difference of a folder from an earlier one: in the protocol,
-    grid, data or model version of cells, or in the versions of a package.
+    """Yield a line "- ..." on each difference of a folder from an earlier one.
+
+    Compared are the protocol, grid, data and model version of cells of the same table, data set and
+    model, and the versions of each package. `stores`: by folder. A line may be repeated.
     """
     entries: dict[tuple[str, ...], tuple[str, Path]] = {}
     software: dict[str, tuple[set[str], Path]] = {}
@@ -139,7 +154,10 @@ def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
 
 
 def _versions(store: Store) -> dict[str, set[str]]:
-    """Return the versions of Python and of each package that computed the records of a store."""
+    """Return {package: versions} of the software that computed the records of a store.
+
+    The key "python" has versions such as "3.11", without the third number.
+    """
     versions = defaultdict(set)
     for name in {record["environment"] for record in _records(store).values()}:
         environment = store.environment(name)
@@ -154,7 +172,10 @@ def _versions(store: Store) -> dict[str, set[str]]:
 
 
 def _cells(store: Store) -> Iterator[tuple[tuple[str, str], Cell]]:
-    """Yield the planned cells of all tables in a store, each with experiment and profile."""
+    """Yield ((experiment, profile), cell) for each planned cell of all tables in a store.
+
+    Cells without a task, because their data are missing, are left out.
+    """
     for experiment, profile in sorted(store.tables()):
         yield from (
             ((experiment, profile), cell)
@@ -164,8 +185,9 @@ def _cells(store: Store) -> Iterator[tuple[tuple[str, str], Cell]]:
 
 
 def _records(store: Store) -> dict[str, dict[str, Any]]:
-    """Return the records of the results that the cells of all tables in a store depend on, by
-    key.
+    """Return {key: record} of the results that the cells of all tables in a store depend on.
+
+    Results that are missing in the store are left out.
     """
     return {
         record["key"]: record
@@ -174,8 +196,10 @@ def _records(store: Store) -> dict[str, dict[str, Any]]:
 
 
 def _copy(source: Store, target: Store) -> int:
-    """Copy the results of a store, and the requests for its tables, to another one; return the
-    number of new results. A result that ended ok replaces one that did not.
+    """Copy the results of a store and the requests for its tables to another one.
+
+    Return the number of copied results. A result that ended ok replaces one that did not; any other
+    result of the target stays. `target` is changed, `source` is not.
     """
     count = 0
     for key, record in _records(source).items():

@@ -25,17 +25,18 @@ _NEXT = (
 def missing_plugin(
     file: ExperimentFile, unknown_sources: Mapping[str, str]
 ) -> ElmbenchError | None:
-    """Return the first error of a table that lacks a plug-in; None if it lacks none.
+    """Return the error for the first object of a table that no loaded plug-in declares.
 
-    `unknown_sources`: the unknown kinds of source of data sets, by name.
+    Such an object is a model, a metric, a kind of split, table or source. None if the table lacks
+    none. `unknown_sources`: {data set: its unknown kind of source}.
     """
     return next(_errors_of(file, unknown_sources), None)
 
 
 def unknown_sources(content: Mapping[Any, Any]) -> dict[str, str]:
-    """Return the first unknown kind of source of each data set that has one, by its name.
+    """Return {data set: its first unknown kind of source}, without data sets that have none.
 
-    `content`: the content of a `datasets.yaml`, which may have any form.
+    `content`: of a `datasets.yaml`, {data set: entry}; it need not be valid.
     """
     known = source_kinds()
     unknown: dict[str, str] = {}
@@ -47,7 +48,10 @@ def unknown_sources(content: Mapping[Any, Any]) -> dict[str, str]:
 
 
 def _source_kinds(entry: Any) -> Iterator[str]:
-    """Yield the kinds of source of a data set, whose description may have any form."""
+    """Yield the kinds of source of a data set that are texts, known or not.
+
+    `entry`: of a `datasets.yaml`; it need not be valid.
+    """
     sources = _mapping(entry).get("sources")
     if not isinstance(sources, list):
         return
@@ -60,7 +64,11 @@ def _source_kinds(entry: Any) -> Iterator[str]:
 def _errors_of(
     file: ExperimentFile, unknown_sources: Mapping[str, str]
 ) -> Iterator[ElmbenchError]:
-    """Yield an error for each object that a table lacks. Its content may have any form."""
+    """Yield an error for each object that a table lacks, such as a model of a missing plug-in.
+
+    The content of the file need not be valid. `unknown_sources`: {data set: its unknown kind of
+    source}.
+    """
     protocol = _mapping(file.content.get("protocol"))
     yield from _errors_of_models(file)
     yield from _errors_of_metrics(file, protocol)
@@ -77,12 +85,15 @@ def _errors_of(
 
 
 def _mapping(content: Any) -> Mapping[Any, Any]:
-    """Return the content of a key if it is a mapping, else an empty one."""
+    """Return the content of a YAML key if it is a mapping, else an empty one."""
     return content if isinstance(content, dict) else {}
 
 
 def _errors_of_models(file: ExperimentFile) -> Iterator[ElmbenchError]:
-    """Yield an error for each unknown model that is not an address."""
+    """Yield an error for each unknown model of a table.
+
+    A model that is an address, with a colon, is not checked.
+    """
     known = list(registry())
     columns = _mapping(file.content.get("models"))
     for column in columns.values():
@@ -97,7 +108,10 @@ def _errors_of_models(file: ExperimentFile) -> Iterator[ElmbenchError]:
 def _errors_of_metrics(
     file: ExperimentFile, protocol: Mapping[Any, Any]
 ) -> Iterator[ElmbenchError]:
-    """Yield an error for each unknown metric."""
+    """Yield an error for each metric of a table that is neither a metric nor another measure.
+
+    `protocol`: the protocol of the file, as it is written; it need not be valid.
+    """
     known = list(dict.fromkeys([*all_metrics(), *MEASURES]))
     for metric in raw_names(protocol, "metrics"):
         if not is_measure(metric):
@@ -107,7 +121,10 @@ def _errors_of_metrics(
 def _errors_of_splits(
     file: ExperimentFile, protocol: Mapping[Any, Any]
 ) -> Iterator[ElmbenchError]:
-    """Yield an error for each unknown kind of the outer and inner splits."""
+    """Yield an error for each unknown kind of split, of the outer and of the inner splits.
+
+    `protocol`: the protocol of the file, as it is written; it need not be valid.
+    """
     known = [*OUTER_KINDS, *REPEATED_SCHEMES, *plugin_splits()]
     for part in ("outer", "inner"):
         splits = _mapping(protocol.get(part))
@@ -119,5 +136,8 @@ def _errors_of_splits(
 def _error(
     kind: str, name: str, known: list[str], file: ExperimentFile
 ) -> ElmbenchError:
-    """Return the error for an unknown name, with the file of the table."""
+    """Return the error for an unknown name in a table, with the path of its file.
+
+    `kind`: what the name stands for, such as "model". `known`: the names that exist.
+    """
     return unknown_name(kind, name, known, _NEXT).add_source(file.path)

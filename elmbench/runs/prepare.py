@@ -30,17 +30,18 @@ from elmbench.tasks.plan import Plan, RunRequest
 
 @dataclass(frozen=True)
 class RunOptions:
-    """A request of `elmbench run`.
+    """A request of `elmbench run` or `elmbench compare`.
 
     Attributes
     ----------
     experiments : tuple of str
         Ids or aliases, or YAML files of a user's own tables.
     paper : str, optional
-        Every experiment of this paper.
+        Run every experiment of this paper.
     everything : bool
-        Every experiment.
+        Run every experiment.
     profile : str
+        "ci", "fast" or "paper"; a comparison has "compare".
     readings : dict of str to str
         Values of readings by id.
     metrics : tuple of str
@@ -49,16 +50,18 @@ class RunOptions:
         The parts of the tables to run, and changes of their protocols.
     settings : Settings
         Of the workers.
-    retry, force : bool
-        As for `find_pending`.
+    retry : bool
+        Repeat tasks that did not end ok.
+    force : bool
+        Repeat all tasks.
     command : str
-        The command that the tables name, if it is not `elmbench run`.
+        The command that the tables name; empty for an `elmbench run` made from these options.
     whole : bool
-        Show only these cells, and none of earlier requests.
+        Show only the cells of this request, and none of earlier requests.
     until : float
         The time of `time.monotonic` at which the run ends, even if tasks are left.
     figure_format : str
-        The format of figures beside PNG.
+        The format of figures: "png" for PNG only, or another one beside it.
     """
 
     experiments: tuple[str, ...] = ()
@@ -84,22 +87,35 @@ class RunOptions:
 
 @dataclass
 class EntryCost:
-    """The planned tasks of a data set and a column of a table."""
+    """The planned work of a data set and a column of a table.
+
+    Attributes
+    ----------
+    experiment, dataset, model : str
+        The id of the table, the data set and the column.
+    cells : int
+        The number of cells.
+    to_run, unavailable : int
+        The cells that still have to run, and those whose data are missing.
+    fits : int
+        The fits of the remaining tasks.
+    seconds : float or None
+        The estimated seconds of the remaining tasks; None if some are unknown.
+    """
 
     experiment: str
     dataset: str
     model: str
     cells: int = 0
-    #: The cells that still have to run, and those whose data are missing.
     to_run: int = 0
     unavailable: int = 0
-    #: The fits of the remaining tasks, and their estimated seconds; None if these are unknown.
     fits: int = 0
     seconds: float | None = 0.0
 
     def add(self, fits: int, seconds: float | None) -> None:
-        """Add a remaining task; `seconds` is None if its duration is unknown, and then the sum is
-        unknown, too.
+        """Add the fits and seconds of a remaining task to the sums.
+
+        `seconds`: None if the duration is unknown, and then the sum is None from now on.
         """
         self.fits += fits
         if seconds is None or self.seconds is None:
@@ -110,7 +126,7 @@ class EntryCost:
 
 @dataclass
 class PreparedRun:
-    """A run that has been planned.
+    """A run that has been planned; nothing is computed yet.
 
     Attributes
     ----------
@@ -118,14 +134,16 @@ class PreparedRun:
     results_dir : path
     store : Store
     tables : list of (Resolved, Plan)
+        Each table with its planned cells and tasks.
     tasks : dict of str to Task
         The tasks of all tables by key, each once.
     limits : dict of str to Limits
-        By key, the limits of the run, else of the table, else a worker's share of the memory.
+        The limits of each task by key: those of the run, else of the table, else a worker's
+        share of the memory.
     todo : list of str
-        Keys of the tasks to run.
+        Keys of the tasks to run: those without a usable result in the store.
     estimates : Estimates
-        Of all tasks, from the durations in the store.
+        Of the durations of all tasks, corrected by those in the store.
     """
 
     options: RunOptions
@@ -149,7 +167,12 @@ class PreparedRun:
         self._note_stored_durations()
 
     def _limits(self) -> dict[str, Limits]:
-        """Return the limits of all tasks by key; see `limits`."""
+        """Return {key: limits} of the tasks of all tables.
+
+        A limit of time or memory is that of the run, else of the table, whose searches may have
+        their own; without a limit of memory, it is a worker's share. Of a task that tables share,
+        the larger limit counts.
+        """
         settings = self.options.settings
         share = Limits(memory=settings.memory or available_memory() // settings.jobs)
         limits: dict[str, Limits] = {}
@@ -167,7 +190,10 @@ class PreparedRun:
         return limits
 
     def _note_stored_durations(self) -> None:
-        """Add the durations of stored tasks that ended ok to the estimates."""
+        """Correct the estimates by the durations of stored tasks that ended ok.
+
+        Tasks that are run again are left out.
+        """
         stored = self.tasks.keys() - set(self.todo)
         for key in stored:
             record = self.store.get(key)
@@ -184,14 +210,18 @@ class PreparedRun:
         return [key for key in self.todo if not self.tasks[key].immediate]
 
     def seconds_on(self, workers: int) -> float:
-        """Return the rough seconds of the remaining tasks, without models of unknown duration."""
+        """Return the rough seconds of the remaining tasks on `workers` workers.
+
+        They are at least those of the longest task. Tasks of models of unknown duration count as 0.
+        """
         seconds = sum(self.estimates.seconds(key) or 0.0 for key in self.todo)
         return max(seconds / workers, self.longest)
 
     @property
     def longest(self) -> float:
-        """The seconds of the longest remaining search or fit: more workers cannot make a run
-        shorter.
+        """The estimated seconds of the longest remaining task; 0 if there is none.
+
+        More workers cannot make a run shorter. Tasks of unknown duration do not count.
         """
         return max(
             (self.estimates.seconds(key) or 0.0 for key in self.todo), default=0.0
@@ -199,7 +229,7 @@ class PreparedRun:
 
     @property
     def unknown(self) -> list[str]:
-        """The models of unknown duration in the remaining tasks."""
+        """The names of the models of unknown duration in the remaining tasks, sorted."""
         return sorted(
             {
                 self.tasks[key].model_name
@@ -209,8 +239,10 @@ class PreparedRun:
         )
 
     def count_cells(self) -> dict[str, int]:
-        """Return the numbers of different cells: `planned`, `to_run` (of these, still to run) and
-        `unavailable` (of these, whose data are missing).
+        """Return the numbers of different cells as {"planned": n, "to_run": n, "unavailable": n}.
+
+        `to_run` and `unavailable`, whose data are missing, are parts of `planned`. Cells of several
+        tables that share a task count once.
         """
         cells = [cell for _, plan in self.tables for cell in plan.cells]
         keys = {cell.key for cell in cells if not cell.unavailable}
@@ -222,8 +254,10 @@ class PreparedRun:
         }
 
     def cost_by_entry(self) -> list[EntryCost]:
-        """Return the planned work of each data set and column of each table; a task that several
-        need is counted once, for the first.
+        """Return the planned work of each data set and column of each table.
+
+        The order is that of the plan. A task that several of them need is counted once, for the
+        first.
         """
         todo = set(self.todo)
         # A task that several entries need is counted for the first of them.
@@ -246,8 +280,9 @@ class PreparedRun:
 
 
 def needed_tasks(key: str, tasks: dict[str, Task]) -> Iterator[Task]:
-    """Yield the task of a key and then all tasks that it needs, directly or not, some repeatedly;
-    nothing for an empty key.
+    """Yield the task of a key, and then all tasks that it needs, directly or not, some repeatedly.
+
+    `tasks`: all tasks by key. An empty key, of a cell without data, yields nothing.
     """
     if key:
         yield tasks[key]
@@ -256,7 +291,7 @@ def needed_tasks(key: str, tasks: dict[str, Task]) -> Iterator[Task]:
 
 
 def _check_one_choice(options: RunOptions) -> None:
-    """Raise ElmbenchError if tables are requested in two ways, such as by name and by paper."""
+    """Raise ElmbenchError if tables are requested in two ways: by name, by --paper or by --all."""
     choices = []
     if options.experiments:
         choices.append(" ".join(options.experiments))
@@ -273,7 +308,10 @@ def _check_one_choice(options: RunOptions) -> None:
 
 
 def _check_names(options: RunOptions, catalogue: Mapping[str, ExperimentFile]) -> None:
-    """Raise ElmbenchError if the profile, a selection or the paper does not exist."""
+    """Raise ElmbenchError if the profile, a selection or the paper of a request does not exist.
+
+    `catalogue`: all tables by id, whose papers are the ones that exist.
+    """
     if options.profile not in PROFILES:
         _refuse_name("profile", options.profile, PROFILES)
     selections = get_args(Selection)
@@ -286,13 +324,19 @@ def _check_names(options: RunOptions, catalogue: Mapping[str, ExperimentFile]) -
 
 
 def _refuse_name(kind: str, name: str, known: Iterable[str]) -> NoReturn:
-    """Raise the error for an unknown profile or selection."""
+    """Raise the error for an unknown profile or selection; never return.
+
+    `kind`: "profile" or "selection". `known`: the names that exist.
+    """
     raise unknown_name(kind, name, list(known), "elmbench run --help")
 
 
 def find_experiments(options: RunOptions) -> list[ExperimentFile]:
-    """Return the requested experiments; raise ElmbenchError if none is named, or one does not
-    exist.
+    """Return the requested experiments, each once.
+
+    For all tables, or all of a paper, those without the requested profile are left out. A YAML file
+    of a user's own table is added to the suite. Raises ElmbenchError if none is named, tables are
+    requested in two ways, or a name, profile, selection or paper does not exist.
     """
     catalogue = load_catalogue()
     _check_one_choice(options)
@@ -319,8 +363,10 @@ def find_experiments(options: RunOptions) -> list[ExperimentFile]:
 
 
 def prepare_run(options: RunOptions, results_dir: Path) -> PreparedRun:
-    """Plan a run; raise ElmbenchError if something in the request does not exist, or a data file is
-    bad.
+    """Plan a run; compute and write nothing.
+
+    Raises ElmbenchError if something in the request does not exist or fits no table, or if a data
+    file is bad, and DataUnavailableError if a named data set has no file.
     """
     requests = _requests_of_tables(options)
     if not requests:
@@ -339,8 +385,11 @@ def prepare_run(options: RunOptions, results_dir: Path) -> PreparedRun:
 
 
 def _requests_of_tables(options: RunOptions) -> list[tuple[Resolved, RunRequest]]:
-    """Return each requested table with the part of the request that concerns it; without the tables
-    that have none of the requested data sets.
+    """Return [(table, request)] of the requested tables, under their profile and readings.
+
+    The readings of a table are those of the request that it has. If all tables, or all of a paper,
+    are requested with named data sets, a request has only those that the table uses, and tables
+    without any are left out. Raises ElmbenchError if a user's own table is not valid.
     """
     requests = []
     for file in find_experiments(options):
@@ -365,14 +414,20 @@ def _requests_of_tables(options: RunOptions) -> list[tuple[Resolved, RunRequest]
 
 
 def _datasets_of_table(resolved: Resolved, names: Iterable[str]) -> tuple[str, ...]:
-    """Return the requested data sets that a table uses, by the suite's names."""
+    """Return the requested data sets that a table uses, by the suite's names, in the given order.
+
+    `names`: may be aliases. Data sets under the profile or in the whole file count.
+    """
     used = {*resolved.file.spec.datasets, *resolved.spec.datasets}
     suite_names = (resolved.dataset(name).name for name in names)
     return tuple(name for name in suite_names if name in used)
 
 
 def _check_readings(options: RunOptions, files: Sequence[ExperimentFile]) -> None:
-    """Raise ElmbenchError if a requested reading belongs to no requested table."""
+    """Raise ElmbenchError if a requested reading belongs to no requested table.
+
+    `files`: the requested tables, at least one.
+    """
     for name, value in options.readings.items():
         if not any(name in file.spec.readings for file in files):
             # Says which readings it has.
@@ -380,7 +435,11 @@ def _check_readings(options: RunOptions, files: Sequence[ExperimentFile]) -> Non
 
 
 def _check_requested_data(resolved: Resolved, request: RunRequest, plan: Plan) -> None:
-    """Raise DataUnavailableError if a data set that the user names has no file."""
+    """Raise DataUnavailableError if a data set that the user names has no file.
+
+    `request`: of this table; without names of data sets, nothing is checked. `plan`: its cells say
+    which data are missing.
+    """
     names = {resolved.dataset(name).name for name in request.datasets}
     for cell in plan.cells:
         if cell.unavailable and cell.dataset in names:
@@ -394,7 +453,10 @@ def _check_requested_data(resolved: Resolved, request: RunRequest, plan: Plan) -
 def _check_published_parameters(
     resolved: Resolved, request: RunRequest, plan: Plan
 ) -> None:
-    """Raise ElmbenchError if the user only wants published hyperparameters, and there are none."""
+    """Raise ElmbenchError if only published hyperparameters are requested, and there are none.
+
+    These are the selection "published". A plan without cells passes.
+    """
     if request.select != ("published",) or not plan.cells:
         return
     if any(cell.select == "published" for cell in plan.cells):
@@ -412,7 +474,11 @@ def _check_published_parameters(
 def prepare_tables(
     options: RunOptions, requests: list[tuple[Resolved, RunRequest]], results_dir: Path
 ) -> PreparedRun:
-    """Plan a run of resolved tables, each with its request; `options` has the settings of all."""
+    """Plan a run of tables under their profile and readings, each with its request.
+
+    `options`: the settings that all tables share; its experiments and request are not used.
+    `requests`: [(table, request)]. Raises ElmbenchError if a data file is bad.
+    """
     identities = Identities(options.settings.data_dir)
     tables = [
         (resolved, make_plan(resolved, request, identities))

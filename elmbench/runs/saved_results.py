@@ -20,7 +20,7 @@ TABLE_NAMES = ["profile", "paper", "table"]
 
 
 class SavedResults(Mapping[str, Results]):
-    """The tables below a folder, by `profile/paper/table`, such as `fast/kos-elm/table4`.
+    """The tables below a folder: a mapping by `profile/paper/table`, such as `fast/kos-elm/table4`.
 
     A table is read when it is used first.
 
@@ -78,8 +78,10 @@ class SavedResults(Mapping[str, Results]):
 
 
 def _read(folder: Path) -> Results:
-    """Return the results of the table in a folder; raise ElmbenchError if this installation lacks
-    the table.
+    """Return the results of the table in a folder `RESULTS/PROFILE/PAPER/TABLE`.
+
+    Raises ElmbenchError if this installation lacks the table, unless it is a comparison, or if its
+    `cells.csv` is damaged.
     """
     results_dir = folder.parents[2]
     profile, paper, name = folder.parts[-3:]
@@ -95,9 +97,9 @@ def _read(folder: Path) -> Results:
 
 
 def _join(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the lines of all frames as one.
+    """Return the lines of all frames as one, with the columns profile, paper and table in front.
 
-    `frames`: by name, `profile/paper/table`, whose parts become the first columns (`TABLE_NAMES`).
+    `frames`: by the name `profile/paper/table`, at least one.
     """
     named = []
     for name, lines in frames.items():
@@ -113,8 +115,9 @@ def _join(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def read_results(
     folder: Path | str = RESULTS_DIR, *, spec_dirs: Sequence[Path | str] = ()
 ) -> SavedResults:
-    """Return the tables that a run, `elmbench compare` or `elmbench merge` has written below a
-    folder, as `elmbench table` shows them.
+    """Return the tables that commands or `elmbench.run` have written below a folder.
+
+    Each is as `elmbench table` shows it. Comparisons and merged tables are among them.
 
     Parameters
     ----------
@@ -126,14 +129,14 @@ def read_results(
     Returns
     -------
     SavedResults
-        `cells`, `summary`, `claims` and `optimism` as data frames over all tables, and each table
-        by its name.
+        `cells`, `summary`, `claims` and `optimism` as data frames over all tables, and each
+        table by its name.
 
     Raises
     ------
     ElmbenchError
-        If there is no table below the folder. When a table is used: if it is not a table of this
-        installation, or its `cells.csv` is damaged.
+        If there is no table below the folder. When a table is used: if it is not a table of
+        this installation, or its `cells.csv` is damaged.
 
     Examples
     --------

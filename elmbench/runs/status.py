@@ -27,15 +27,17 @@ class _Entry(NamedTuple):
 
 
 def table_status(store: Store, experiment: str | None = None) -> list[dict[str, Any]]:
-    """Return the status of a table (by its id or alias), or of every one, under each profile with
-    which it was run; tables without cells are left out.
+    """Return the status of a table, or of all, under each profile with which it was run.
 
-    Each is a dict with `experiment`, `profile` and `planned` (the number of cells), and more.
-    `ended`: the number of cells by status; `missing` for those that have not run. `reasons`: why
-    cells did not end ok, and how many. `seconds_left`: duration of the missing cells on one worker,
-    by the cells of the same model and data that have ended ok. `unknown`: the models of missing
-    cells without such cells, whose durations are not counted. `command`: the last one that ran the
-    table.
+    `experiment`: an id or alias, or a comparison without its digest; None for all tables. Tables
+    without cells are left out. Raises ElmbenchError for an unknown name. Each status is a dict:
+
+    - `experiment`, `profile`: the id and the profile of the table. - `planned`: the number of
+    cells. - `ended`: {status: number of cells}; the status is `missing` for those that have not
+    run. - `reasons`: {reason why a cell did not end ok: number of cells}. - `seconds_left`: the
+    duration of the missing cells on one worker, estimated by the cells of the same model and data
+    that have ended ok. - `unknown`: the models of missing cells without such cells; their durations
+    are not counted. - `command`: the last one that ran the table.
     """
     tables = sorted(store.tables(), key=lambda table: counting_order(" ".join(table)))
     if experiment is not None:
@@ -49,7 +51,10 @@ def table_status(store: Store, experiment: str | None = None) -> list[dict[str, 
 
 
 def is_known_table(experiment: str, profile: str) -> bool:
-    """Return True if a table of a store is a comparison, or a table of this installation."""
+    """Return True if a table of a store is a comparison, or a table of this installation.
+
+    `experiment`: its id, not an alias. `profile`: "compare" for a comparison.
+    """
     from elmbench.specs.catalogue import load_catalogue
     from elmbench.specs.files import spec_root
 
@@ -63,7 +68,12 @@ def is_known_table(experiment: str, profile: str) -> bool:
 
 
 def _table_line(store: Store, experiment: str, profile: str) -> dict[str, Any]:
-    """Return the status of a table under a profile; see `table_status`."""
+    """Return the status of a table under a profile, from the store.
+
+    `experiment`: its id. The keys of the dict are experiment, profile, planned (the number of
+    cells), ended ({status: number}), reasons ({reason: number}), seconds_left (of missing cells
+    with a known duration), command (empty without cells) and unknown (models of unknown duration).
+    """
     ended: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     missing: Counter[_Entry] = Counter()
@@ -101,8 +111,10 @@ def _table_line(store: Store, experiment: str, profile: str) -> dict[str, Any]:
 
 
 def _result_of(cell: Cell, store: Store) -> Mapping[str, Any]:
-    """Return the result of a cell from the store; only its status, `unavailable` or `missing`, and
-    a reason if its data or its result are missing.
+    """Return the stored result of a cell, which has at least the key `status`.
+
+    Without data, it has the status `unavailable` and a `reason`; without a result, only the status
+    `missing`.
     """
     if cell.unavailable:
         return {"status": "unavailable", "reason": cell.unavailable}
@@ -110,8 +122,10 @@ def _result_of(cell: Cell, store: Store) -> Mapping[str, Any]:
 
 
 def _reason_text(cell: Cell, result: Mapping[str, Any]) -> str:
-    """Return why a cell did not end ok, such as "heart SVM timeout: REASON"; without its model if
-    the data are missing.
+    """Return why a cell did not end ok, such as "heart SVM timeout: REASON".
+
+    The model is left out if the data are missing. `result`: has `status` and `reason`, of which
+    only the first line is taken.
     """
     status = result["status"]
     subject = (
@@ -122,8 +136,11 @@ def _reason_text(cell: Cell, result: Mapping[str, Any]) -> str:
 
 
 def _named(experiment: str, tables: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the tables with an id or alias, or all comparisons with this name before their
-    digests.
+    """Return those of some tables that a name stands for: [(id, profile)].
+
+    `experiment`: an id or alias, or the id of a comparison without its digest, which may stand for
+    several. `tables`: [(id, profile)]. [] for a known table that is not among them; raises
+    ElmbenchError for an unknown name.
     """
     named = [table for table in tables if is_id_of(experiment, table[0])]
     if named:

@@ -38,8 +38,9 @@ TABLE_ENDINGS = (".yaml", ".yml")
 
 
 def add_table(path: Path) -> ExperimentFile:
-    """Add a user's table, and the data sets of the `datasets.yaml` beside it, to the suite; return
-    the table.
+    """Add a user's table, and the data sets of the `datasets.yaml` beside it, to the suite.
+
+    Return the table. Raises ElmbenchError if one of the files is not valid.
     """
     path = real_path(path)
     datasets, _ = _add_datasets(path.parent / _DATASETS)
@@ -50,11 +51,12 @@ def add_table(path: Path) -> ExperimentFile:
 
 
 def add_spec_dir(folder: Path, *, alone: bool = False) -> None:
-    """Add the data sets and tables of a folder to the suite; a table that lacks a plug-in is added
-    as a blocked one.
+    """Add the data sets and tables of a folder to the suite.
 
-    It has a `datasets.yaml`, files of tables beside it, or tables of papers in
-    `experiments/<paper>/`. `alone`: hide the tables of the suite.
+    The folder has a `datasets.yaml`, files of tables beside it, or tables of papers in
+    `experiments/<paper>/`. `alone`: hide the tables of the suite. A table that lacks a plug-in is
+    added as a blocked one, which cannot be run. Raises ElmbenchError if the folder holds no specs,
+    or a file is not valid.
     """
     folder = real_path(folder)
     datasets = folder / _DATASETS
@@ -105,8 +107,9 @@ def load_plugins(
 ) -> list[Path]:
     """Load the named plug-ins, or else those of the project; return their paths.
 
-    A plug-in of the project that fails is left out, which blocks only the tables that need it;
-    `remark` gets a sentence on it. A named one that fails raises ElmbenchError.
+    `files`: the names; if empty, the project's are loaded, and none if `project` is None. A plug-in
+    of the project that fails is left out, which blocks only the tables that need it; `remark` is
+    called with a sentence on it. A named one that fails raises ElmbenchError.
     """
     if files or project is None:
         return [load_plugin(file) for file in files]
@@ -124,8 +127,10 @@ def add_specs(
     project: Project | None,
     remark: Callable[[str], None],
 ) -> None:
-    """Add the data sets and tables of the named folders to the suite; or else those of the project,
-    which hide the tables of the suite. `remark` gets a sentence on each table that lacks a plug-in.
+    """Add the data sets and tables of the named folders, or else those of a project, to the suite.
+
+    Those of a project hide the tables of the suite. Without names and with None as `project`, none
+    are added. `remark` is called with a sentence on each table that lacks a plug-in.
     """
     if folders:
         for folder in folders:
@@ -138,10 +143,10 @@ def add_specs(
 
 
 def _add_datasets(path: Path) -> tuple[tuple[DatasetSpec, ...], dict[str, str]]:
-    """Add the data sets of a file, which may be missing, to the suite.
+    """Add the data sets of a `datasets.yaml`, which may be missing, to the suite.
 
-    Return their specs, and by name the unknown kind of source of each data set that has one and is
-    left out.
+    Return their specs, and {data set: its unknown kind of source} of those that are left out
+    because they have one.
     """
     if not path.is_file():
         return (), {}
@@ -163,8 +168,9 @@ def _complete_entry(name: object, path: Path, entry: Any) -> Any:
     """Return an entry of a `datasets.yaml` with the paths of its sources made absolute.
 
     If its only source is a file, and it has neither `shape` nor `like`, the file is read, and the
-    keys that the entry lacks are filled in from its rows. `name`: of the data set. `path`: of the
-    `datasets.yaml`.
+    keys that the entry lacks are filled in from its rows. An entry without a list of sources is
+    returned unchanged. `name`: of the data set. `path`: of the `datasets.yaml`, whose folder
+    relative paths start from.
     """
     sources = entry.get("sources") if isinstance(entry, dict) else None
     if not isinstance(sources, list) or not all(

@@ -26,11 +26,10 @@ from elmbench.tables import kind_of_table
 
 
 def validate_specs() -> tuple[int, int]:
-    """Check datasets.yaml and every experiment file; return the number of data sets and of
-    experiments.
+    """Check datasets.yaml and every experiment file; return their numbers.
 
-    Raises ElmbenchError, which names the file, for the first one that is not valid. In a project,
-    the data sets are its own.
+    These are the number of data sets and that of experiments; in a project, only its own data sets
+    count. Raises ElmbenchError, which names the file, for the first one that is not valid.
     """
     refuse_blocked_tables()
     files = load_catalogue()
@@ -44,7 +43,10 @@ def validate_specs() -> tuple[int, int]:
 
 
 def check_experiment(file: ExperimentFile) -> None:
-    """Raise ElmbenchError, which names the file, if a table is not valid."""
+    """Raise ElmbenchError, which names the file, if an experiment file is not valid.
+
+    It is checked under all of its profiles and readings, with its published values.
+    """
     try:
         _check_experiment(file)
     except ElmbenchError as error:
@@ -56,8 +58,10 @@ def check_experiment(file: ExperimentFile) -> None:
 
 
 def _check_experiment(file: ExperimentFile) -> None:
-    """Check a table under all of its profiles and readings: parameters of models, metrics, splits,
-    published values and expected verdicts. Raises ElmbenchError for the first fault.
+    """Check a table under all of its profiles and readings.
+
+    Raises ElmbenchError for the first fault in parameters of models, metrics, splits, published
+    values or expected verdicts. Readings are checked one at a time, under the first profile.
     """
     check_table(file)
     resolved = [resolve(file, profile) for profile in file.profiles]
@@ -88,7 +92,10 @@ def _check_experiment(file: ExperimentFile) -> None:
 
 
 def _check_expected_verdicts(file: ExperimentFile) -> None:
-    """Raise ElmbenchError unless each expectation has a verdict that `elmbench check` may print."""
+    """Raise ElmbenchError unless each expectation has a verdict that `elmbench check` may print.
+
+    The allowed verdicts depend on whether it is about a claim, a model or the whole table.
+    """
     for expectation in file.spec.expect:
         verdicts: tuple[str, ...] = TABLE_VERDICTS
         if expectation.claim:
@@ -105,8 +112,11 @@ def _check_expected_verdicts(file: ExperimentFile) -> None:
 
 
 def _check_published(experiment: Resolved) -> None:
-    """Raise ElmbenchError unless each published value has a model and a metric of its table; an
-    average over all data sets is allowed only in a table that shows such averages.
+    """Raise ElmbenchError unless each published value has a model and a metric of its table.
+
+    Values that are cited or have a note may be of other models. The metric is checked for values of
+    models of a table that is judged. An average over all data sets is allowed only in a table that
+    shows such averages.
     """
     table = kind_of_table(experiment)
     in_table = table.models()

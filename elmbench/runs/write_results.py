@@ -20,9 +20,12 @@ def write_results(
     commands: list[str] | None = None,
     figure_format: FigureFormat = "png",
 ) -> Results:
-    """Write all files of a table and return its results (see `write_cells` and `write_table`).
+    """Write all files of a table from the store, and return its results.
 
-    Raises WriteError if the folder cannot be written.
+    These are `cells.csv` and what follows from it, such as tables, figures and verdicts. `planned`,
+    `commands`: the cells of the table, and the commands that requested them; None for all in the
+    store. `figure_format`: another format of figures beside PNG, or "png". Raises WriteError if the
+    folder cannot be written.
     """
     written = write_cells(
         resolved, store, results_dir, planned=planned, commands=commands
