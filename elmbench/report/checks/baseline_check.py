@@ -27,15 +27,15 @@ from elmbench.tables import kind_of_table
 
 
 def _baseline(file: ExperimentFile) -> Path:
-    """Return the path of an experiment's baseline."""
+    """Return the path of an experiment's baseline, TABLE.baseline.csv; it need not exist."""
     return file.path.with_suffix(".baseline.csv")
 
 
 def default_comparison(names: Sequence[str]) -> Literal["baseline", "published"]:
-    """Return what tables are compared with by default: "published" in a project in which none of
-    them has a baseline, else "baseline".
+    """Return what `elmbench check` compares tables with by default: "baseline" or "published".
 
-    `names`: ids or aliases; all tables if empty.
+    It is "published" only in a project, if none of the tables has a baseline. `names`: ids or
+    aliases (ElmbenchError for an unknown one); all tables if empty.
     """
     files = [find_experiment(name) for name in names] or list(load_catalogue().values())
     has_baseline = any(_baseline(file).is_file() for file in files)
@@ -45,11 +45,12 @@ def default_comparison(names: Sequence[str]) -> Literal["baseline", "published"]
 def check_baselines(
     names: list[str], results_dir: Path, profile: str = "ci"
 ) -> dict[str, dict[str, Any]]:
-    """Compare the cells of profile `ci` of the named tables with their baselines; by default, of
-    all that have both. Return the result of `compare_with_baseline` by table id.
+    """Compare the cells of profile `ci` of tables with their baselines: {table id: comparison}.
 
+    A comparison is a dict for JSON: `compared`, the number of cells, and `differences`, a list with
+    a dict for each. `names`: ids or aliases; if empty, all tables that have a baseline and results.
     Raises NothingToCompareError if a named table has no baseline or no results, or if no table has
-    both, and ElmbenchError for another profile.
+    both, and ElmbenchError for another profile than `ci`.
     """
     if profile != "ci":
         problem = f"--profile {profile} has no baselines"
@@ -95,8 +96,9 @@ def check_baselines(
 def update_baselines(names: list[str], results_dir: Path) -> list[dict[str, Any]]:
     """Replace the baselines of tables by their cells of profile `ci`.
 
-    Return a dict for each: `experiment` (its id), `cells` (their number) and `file` (a path). If
-    one of the tables has no cells or failed ones, no baseline changes.
+    Return a dict for each: `experiment` (its id), `cells` (their number) and `file` (the path of
+    the baseline). `names`: ids or aliases. If one of the tables has no cells or failed ones,
+    ElmbenchError is raised and no baseline changes.
     """
     files = [find_experiment(name) for name in names]
     cells = {

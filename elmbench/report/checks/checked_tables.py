@@ -12,7 +12,7 @@ from elmbench.specs.experiment_file import ExperimentFile
 
 
 class NothingToCompareError(ElmbenchError):
-    """Nothing to compare: a check that compares nothing does not pass."""
+    """The error of a check that has nothing to compare, which must not pass; its exit code is 3."""
 
     exit_code = 3
 
@@ -20,7 +20,11 @@ class NothingToCompareError(ElmbenchError):
 def checked_files(
     names: Sequence[str], is_default: Callable[[ExperimentFile], bool]
 ) -> list[ExperimentFile]:
-    """Return the experiments of these names; without names, all for which `is_default` is true."""
+    """Return the experiments that a check is about, by id or alias.
+
+    Without `names`, these are all of the catalogue for which `is_default` returns True, possibly
+    none. Raises ElmbenchError for an unknown name.
+    """
     return [find_experiment(name) for name in names] or list(
         filter(is_default, load_catalogue().values())
     )
@@ -31,7 +35,8 @@ def require_results(
 ) -> None:
     """Raise NothingToCompareError unless all of these tables, and at least one, have results.
 
-    `alternative`: words that end the next step of the message.
+    `tables`: ids. `results_dir`: the folder of results, in which they are searched for under
+    `profile`. `alternative`: words that are appended to the next step of the message.
     """
     lacking = [
         table for table in tables if not has_results(results_dir, profile, table)
@@ -52,9 +57,10 @@ def require_results(
 def nothing_compared(
     tables: Sequence[str], profile: str | None, results_dir: Path
 ) -> NothingToCompareError:
-    """Return the error that no value of these tables, or of all results, was compared.
+    """Return (not raise) the error that no published value was compared, though there are results.
 
-    `profile`: the profile of the first table's results, if there are tables.
+    `tables`: the ids of the checked tables; empty for all results. `profile`: that of the first
+    table's results, for the next step; None if there are no tables.
     """
     if tables:
         return NothingToCompareError(

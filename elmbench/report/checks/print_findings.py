@@ -22,9 +22,10 @@ class CheckedPrint(NamedTuple):
 
 
 def check_prints(names: Sequence[str]) -> list[CheckedPrint]:
-    """Check the print of tables, by id, alias or key of a paper; by default, of all tables.
+    """Check the published values of tables for slips that no results are needed to see.
 
-    Raises NothingToCompareError if none of them has published values.
+    Return the findings of each table that has published values. `names`: ids, aliases or keys of
+    papers; all tables if empty. Raises NothingToCompareError if none of them has published values.
     """
     files = _files_of(names)
     wanted = {file.id for file in files}
@@ -47,7 +48,11 @@ def check_prints(names: Sequence[str]) -> list[CheckedPrint]:
 
 
 def _files_of(names: Sequence[str]) -> list[ExperimentFile]:
-    """Return the tables of these names, each once; all tables if there are no names."""
+    """Return the tables of some names, each once; all tables if there are no names.
+
+    A name is an id, an alias, or the key of a paper, which stands for its tables. Raises
+    ElmbenchError for an unknown name.
+    """
     all_files = list(load_catalogue().values())
     if not names:
         return all_files
@@ -60,7 +65,10 @@ def _files_of(names: Sequence[str]) -> list[ExperimentFile]:
 
 
 def summary_text(checked: Sequence[CheckedPrint]) -> str:
-    """Return the number of findings, values and tables in a sentence."""
+    """Return a sentence of counts.
+
+    It is such as "2 findings in 310 published values of 8 tables." and has a full stop.
+    """
     n_findings = 0
     n_values = 0
     for table in checked:
@@ -73,8 +81,10 @@ def summary_text(checked: Sequence[CheckedPrint]) -> str:
 
 
 def findings_record(checked: Sequence[CheckedPrint]) -> list[dict[str, Any]]:
-    """Return a dict for each table for JSON: `experiment` (its id), `values` (their number) and
-    `findings`.
+    """Return the findings on each table as a list of dicts for JSON.
+
+    The keys are `experiment` (the id), `values` (the number of published values) and `findings` (a
+    list of dicts).
     """
     return [
         {

@@ -61,10 +61,13 @@ def recall_check(
     *,
     as_json: bool = False,
 ) -> PublishedCheck:
-    """Return the comparison of the named tables, or of all with results, with their papers, from
-    the cache if it has it.
+    """Return the comparison of tables with their papers, from the cache if it has it.
 
-    `profile`: see `check_published`, which raises the errors.
+    `names`: ids or aliases; all tables with results if empty. `profile`: None for all but `ci`, or
+    `ci` if there is no other. `watch`: yields the tables that it is given, to show progress; it is
+    not called if the cache has the comparison. `as_json`: make the record for JSON instead of the
+    blocks of text. A comparison with warnings, or without compared values, is not cached. Raises
+    NothingToCompareError if a named table has no results.
     """
 
     def make() -> str | None:
@@ -89,7 +92,11 @@ def recall_check(
 def published_check(
     papers: Sequence["PaperResults"], dirs: ResultsDirs, *, as_json: bool = False
 ) -> PublishedCheck:
-    """Return the comparison of tables, which `check_published` has read, with their papers."""
+    """Return the comparison of tables with their papers, from results that were read before.
+
+    `papers`: from `check_published`. `dirs`: the folders that they were read from, for the line on
+    the origins. `as_json`: make the record for JSON instead of the blocks of text.
+    """
     from elmbench.judging.expectations import check_strictly
     from elmbench.judging.verdict_words import COMPARED
     from elmbench.report.checks.published_tables import published_record
@@ -119,11 +126,11 @@ def published_check(
 
 
 def _check_from(record: Mapping[str, Any]) -> PublishedCheck:
-    """Return a check from its JSON."""
+    """Return a check from the object of its JSON: {field: value}, with blocks as dicts."""
     blocks = [Block(**block) for block in record["blocks"]]
     return PublishedCheck(**{**record, "blocks": blocks})
 
 
 def _as_number(value: Any) -> Any:
-    """Return a Decimal as a float, and any other value that JSON lacks as text."""
+    """Return a Decimal as a float, any other value as text: for values that JSON cannot encode."""
     return float(value) if isinstance(value, Decimal) else str(value)

@@ -25,11 +25,11 @@ from elmbench.specs.experiments import PROFILES
 def check_published(
     names: Sequence[str], profile: str | None, dirs: ResultsDirs, watch: Watch = iter
 ) -> list[PaperResults]:
-    """Judge the named tables, or all with results, against their papers; return them by paper.
+    """Judge tables against their papers, and return them by paper.
 
-    Only the default readings and the table's own selection count. `profile`: by default, all but
-    `ci`, or `ci` if there are no results of another one.
-
+    `names`: ids or aliases; all tables with results if empty, possibly none. `profile`: None for
+    all but `ci`, or `ci` if there are no results of another one. `watch`: yields the tables that it
+    is given, to show progress. Verdicts are on the default readings and the table's own selection.
     Raises NothingToCompareError if a named table has no results.
     """
     tables: list[TableResults] = []
@@ -47,9 +47,10 @@ def check_published(
 
 
 def published_record(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
-    """Return the comparison of each table with its paper as a dict for JSON (see `_table_record`).
+    """Return the comparison of each table with its paper as a dict for JSON, in a list.
 
-    Its `profile`, `folder` and `times` are those of the most faithful results.
+    Its keys are those of `_table_record`. Its `profile`, `folder` and `times` are those of the most
+    faithful results.
     """
     return [
         _table_record(table, paper.judged.claims)
@@ -61,8 +62,12 @@ def published_record(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
 def _table_record(
     table: TableResults, claims: Sequence[ClaimOutcome]
 ) -> dict[str, Any]:
-    """Return the comparison of a table with its paper: counts of verdicts, the main verdict (empty
-    if there is none), measures, values, missing runs, times, and those of `claims` about it.
+    """Return the comparison of a table with its paper as a dict for JSON.
+
+    Its keys are `experiment` (the id), `profile`, `folder`, `verdicts` and `facts` ({verdict:
+    number}), `verdict` (on the main metric; empty without one), `measures`, `values`, `claims`,
+    `missing_runs` and `times` (lists of dicts). `claims`: of the paper, of which those about the
+    table are taken. The table must have results.
     """
     first = table.results[0]
     id = table.file.id

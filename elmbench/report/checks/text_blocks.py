@@ -28,8 +28,10 @@ _SHORT = {
 
 
 def check_blocks(papers: Sequence[PaperResults]) -> list[Block]:
-    """Return the verdicts on values and tables, the agreement of each metric, and the sentences on
-    each paper.
+    """Return the text of a comparison of tables with their papers, as blocks in order.
+
+    They are tables of measures, counts and times, each only if it has lines, a sentence of counts,
+    sentences on claims, and those on each paper. `papers`: at least one table with results.
     """
     tables = [table.judged for paper in papers for table in paper.tables]
     values = sum((paper.judged.counts.values for paper in papers), Counter[str]())
@@ -47,8 +49,10 @@ def check_blocks(papers: Sequence[PaperResults]) -> list[Block]:
 
 
 def _counts(tables: Sequence[JudgedTable]) -> Iterator[Block]:
-    """Yield a table of the numbers of values with each verdict, a line for each table; nothing
-    without values.
+    """Yield the table with the number of values with each verdict, a line for each table.
+
+    Verdicts that no value has get no column. With several lines, a sentence follows: the counts
+    below take each value once. There is no block if no table has a verdict.
     """
     # A line has little room.
     shown = [
@@ -73,8 +77,9 @@ def _counts(tables: Sequence[JudgedTable]) -> Iterator[Block]:
 
 
 def _measures(tables: Iterable[JudgedTable]) -> Iterator[Block]:
-    """Yield a table of measures (see `measure_texts`), a line for each table and metric, and its
-    legend; nothing without verdicts.
+    """Yield the table of measures, a line for each table and metric, its legend and an empty block.
+
+    The columns after the table's id are `MEASURE_COLUMNS`. There is no block without a verdict.
     """
     verdicts = [
         (table.file.id, verdict) for table in tables for verdict in table.verdicts
@@ -89,8 +94,10 @@ def _measures(tables: Iterable[JudgedTable]) -> Iterator[Block]:
 
 
 def _times(tables: Iterable[JudgedTable]) -> Iterator[Block]:
-    """Yield a table of the agreement of times with the paper under the most faithful profile, and
-    its legend; nothing without times.
+    """Yield the table with the agreement of our times with the printed ones, and its legend.
+
+    It has a line for each table and kind of time, under the most faithful profile. There is no
+    block if no table has printed times; each table must have results.
     """
     rows = [
         (
@@ -118,15 +125,14 @@ def _times(tables: Iterable[JudgedTable]) -> Iterator[Block]:
 
 
 def _stack_words(headings: Iterable[str]) -> list[str]:
-    """Return headings with a word on each line, so that the columns are narrow and no number is
-    broken.
-    """
+    """Return headings with each word on a line of its own, so that the columns are narrow."""
     return [heading.replace(" ", "\n") for heading in headings]
 
 
 def _claims(papers: Sequence[PaperResults]) -> Iterator[Block]:
-    """Yield a line that counts the claims by verdict, if there are any, and a line for each tested
-    one.
+    """Yield a line that counts the claims about tables by verdict, and one for each tested one.
+
+    There is no block without a claim.
     """
     claims = [claim for paper in papers for claim in paper.judged.claims]
     if claims:
@@ -145,8 +151,9 @@ def _claims(papers: Sequence[PaperResults]) -> Iterator[Block]:
 
 
 def _papers(papers: Sequence[PaperResults]) -> Iterator[Block]:
-    """Yield the sentences on each paper, and its main claims if all tables of a claim are
-    checked.
+    """Yield the sentences on each paper, the answer in bold first, and its main claims.
+
+    A main claim is left out unless all tables that test it are among those checked.
     """
     for paper in papers:
         yield Block(text=f"\n{paper.paper.key}: {paper.answer}", style="bold")

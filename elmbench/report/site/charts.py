@@ -41,14 +41,15 @@ class Picture:
 
     @property
     def source(self) -> str:
-        """The picture as a data URL, so that a page needs no other file."""
+        """The picture as a data URL ("data:image/png;base64,..."), to be part of a page."""
         return f"data:image/png;base64,{b64encode(self.png).decode()}"
 
 
 def rank_diagrams(results: Results) -> Iterator[RankDiagram]:
-    """Yield the diagrams of the average ranks, of the measured and of the published values.
+    """Yield the diagrams of the models' average ranks, by measured, then by published values.
 
-    A diagram needs at least `_FEWEST_MODELS` models and `_FEWEST_SETS` data sets.
+    A diagram needs at least `_FEWEST_MODELS` models and `_FEWEST_SETS` data sets; the second one is
+    left out if too few values are published.
     """
     resolved = results.resolved
     if len(resolved.datasets) < _FEWEST_SETS:
@@ -62,7 +63,10 @@ def rank_diagrams(results: Results) -> Iterator[RankDiagram]:
 
 
 def rank_diagram(comparison: Statistics, name: str) -> RankDiagram:
-    """Return the diagram of the average ranks of a comparison; its label begins with `name`."""
+    """Return the diagram of the average ranks of a comparison; its label begins with `name`.
+
+    The label says that a bar joins models that do not differ (Nemenyi's test).
+    """
     label = (
         f"{name}: average ranks of the {comparison.source} values on {len(comparison.datasets)} "
         "data sets; a bar "
@@ -78,11 +82,13 @@ def comparison_charts(
     predictions: pd.DataFrame,
     importance: pd.DataFrame,
 ) -> Iterator[Picture]:
-    """Yield the pictures of one data set of a comparison: the scores of all models; of the best
-    one, predictions of a regression, or the confusion matrix; curves of two classes; importances.
+    """Yield the pictures of one data set of a comparison on a user's data.
 
-    `predictions`, `importance`: the lines of `predictions.csv` and `importance.csv` of all data
-    sets; without lines, their pictures are left out.
+    The first has the scores of all models. The next are of the best model: predictions of a
+    regression, or a confusion matrix and, for two classes with a positive one, curves of the best
+    few. The last has the importance of columns. `predictions`, `importance`: the lines of
+    `predictions.csv` and `importance.csv` of all data sets; without lines, their pictures are left
+    out.
     """
     ranked = rank_models(results.summary, spec.name, results.resolved).models
     rows = _lines_of(predictions, spec.name)
@@ -97,15 +103,21 @@ def comparison_charts(
 
 
 def _lines_of(lines: pd.DataFrame, dataset: str) -> pd.DataFrame:
-    """Return the lines of one data set; a frame without lines as it is, since it has no columns."""
+    """Return the lines of one data set, by their column `dataset`.
+
+    A frame without lines is returned as it is, since it has no columns.
+    """
     return lines[lines["dataset"] == dataset] if len(lines) else lines
 
 
 def _prediction_charts(
     by_model: dict[str, pd.DataFrame], spec: DatasetSpec
 ) -> Iterator[Picture]:
-    """Yield the pictures of the predictions of one data set. `by_model`: the lines of
-    `predictions.csv` of each model, the best first.
+    """Yield the pictures of the predictions of one data set, of the best model.
+
+    They are true against predicted values of a regression, or a confusion matrix and, if a class is
+    the positive one, curves of several models. `by_model`: {model: lines of `predictions.csv`}, the
+    best first.
     """
     best = next(iter(by_model))
     rows = by_model[best]
@@ -122,8 +134,10 @@ def _prediction_charts(
 def _scores(
     cells: pd.DataFrame, models: Sequence[str], spec: DatasetSpec, resolved: Resolved
 ) -> Picture:
-    """Return the picture of the score of each fold of one data set, by its models, the best one on
-    top.
+    """Return the picture of the scores of one data set: a dot for each fold, a bar for each mean.
+
+    `cells`: the frame of `cells.csv`. `models`: the best one first; it is drawn on top. The metric
+    is the one by which models are ranked.
     """
     metric = resolved.metric_of(spec.name)
     scores = cells[cells["dataset"] == spec.name].groupby("model")[metric]
@@ -142,7 +156,11 @@ def _scores(
 
 
 def _errors(model: str, rows: pd.DataFrame) -> Picture:
-    """Return the picture of the predictions of a regression against the targets."""
+    """Return the picture of the targets of a regression against the predictions, with the diagonal.
+
+    `rows`: test rows with columns `predicted` and `true`; at most `_MOST_POINTS` of them, drawn at
+    random, are shown.
+    """
     sample = (
         rows[["predicted", "true"]]
         .astype(float)
@@ -170,7 +188,8 @@ def _errors(model: str, rows: pd.DataFrame) -> Picture:
 def _confusion(model: str, rows: pd.DataFrame, classes: Sequence[str]) -> Picture:
     """Return the picture of the confusion matrix: true classes in rows, shares of each row.
 
-    `rows`: the predictions of the model. `classes`: the order of rows and columns.
+    `rows`: test rows with columns `true` and `predicted`. `classes`: the order of rows and columns.
+    With more than `_MOST_PRINTED` classes, the shares are shown as colours only.
     """
     from sklearn.metrics import ConfusionMatrixDisplay
 
@@ -198,11 +217,11 @@ def _confusion(model: str, rows: pd.DataFrame, classes: Sequence[str]) -> Pictur
 
 
 def _curves(by_model: Mapping[str, pd.DataFrame], positive: str) -> Iterator[Picture]:
-    """Yield the ROC and the precision-recall curves of the first `_MOST_CURVES` models that have
-    probabilities or decision values for all rows.
+    """Yield the pictures of the ROC and precision-recall curves of `_MOST_CURVES` models.
 
-    `by_model`: the predictions of each model, the best model first. `positive`: the class whose
-    curves are drawn.
+    The best models come first. Models without a probability or decision value for every row have no
+    curve; without any curve, there is no picture. `by_model`: {model: lines of `predictions.csv`},
+    the best first. `positive`: the class whose curves are drawn.
     """
     from sklearn.metrics import PrecisionRecallDisplay, RocCurveDisplay
 
@@ -246,8 +265,10 @@ def _curves(by_model: Mapping[str, pd.DataFrame], positive: str) -> Iterator[Pic
 
 
 def _importance(lines: pd.DataFrame) -> Picture:
-    """Return the picture of the permutation importance of the columns of one data set, the largest
-    on top. `lines`: those of `importance.csv`, the largest first.
+    """Return the picture of the permutation importance of columns, the largest on top.
+
+    `lines`: of `importance.csv` for one data set, the largest first; the first `_MOST_COLUMNS` are
+    shown.
     """
     top = lines.head(_MOST_COLUMNS)[::-1]
     figure, axes = new_figure(_SIDE, 0.9 + 0.25 * len(top))
@@ -279,5 +300,5 @@ def _importance(lines: pd.DataFrame) -> Picture:
 
 
 def _short(name: str) -> str:
-    """Return a name, cut to 24 characters."""
+    """Return a name, cut to 24 characters; the last of them is then an ellipsis."""
     return name if len(name) <= 24 else f"{name[:23]}…"

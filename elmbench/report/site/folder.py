@@ -30,16 +30,21 @@ _NEXT = "elmbench report --out ANOTHER-FOLDER, or --force, which keeps its other
 
 @dataclass(frozen=True)
 class SiteFolder:
-    """The folder of a site.
+    """The folder of a site, which may hold other files.
 
-    `force`: accept a folder of other files, and replace those with the names of new ones.
+    `force`: accept a folder that holds files but no site, and replace files of others that have the
+    names of new ones.
     """
 
     path: Path
     force: bool = False
 
     def is_current(self, digest: str) -> bool:
-        """Return True if the site is complete and was made from content with this digest."""
+        """Return True if the site is complete and was made from content with this digest.
+
+        `digest`: as given to `replace`. It is False if a file of the site is missing, but the
+        contents of its files are not compared.
+        """
         names = self._names()
         return (
             bool(names)
@@ -48,8 +53,10 @@ class SiteFolder:
         )
 
     def check(self) -> None:
-        """Delete unfinished files of ended processes; raise ElmbenchError if the folder holds
-        files, but none of a site, unless `force`.
+        """Raise ElmbenchError if the folder holds files, but not those of a site.
+
+        With `force`, it may hold any files; a file in place of the folder is always an error.
+        Unfinished files of ended processes are deleted in it.
         """
         paths = [self.path / name for name in self._names()]
         for folder in {
@@ -76,12 +83,14 @@ class SiteFolder:
             )
 
     def replace(self, files: Mapping[str, str | Path], digest: str) -> list[Path]:
-        """Write a site in place of an earlier one, whose other files are deleted; return its files.
+        """Write the files of a site in place of those of an earlier one; return their paths.
 
-        `files`: the text of each file, or the path of one to be copied. The first page is missing
-        while files are replaced, so an incomplete site does not look complete. Raises ElmbenchError
-        if a file of someone else has the name of a new one, and WriteError if the folder cannot be
-        written; the earlier site stays then.
+        Files of the earlier site that are not among the new ones are deleted; files of others stay.
+        `files`: {name: text, or the path of a file to be copied}; one is the first page. `digest`:
+        of their content, which `is_current` compares. The first page is missing while files are
+        replaced, so an incomplete site does not look complete. Raises ElmbenchError if a file of
+        someone else has the name of a new one, and WriteError if the folder cannot be written; the
+        earlier site stays then.
         """
         self.check()
         earlier = self._names()
@@ -110,12 +119,17 @@ class SiteFolder:
         return [self.path / name for name in files]
 
     def _manifest(self) -> dict[str, object]:
-        """Return the content of the manifest: `files` and `digest`; empty if there is none."""
+        """Return the content of the manifest: {"files": [name], "digest": text}.
+
+        It is empty without a manifest; the digest is missing while a site is written. The manifest
+        may come from anybody, so the types are not certain.
+        """
         return read_json(self.path / MANIFEST)
 
     def _names(self) -> list[str]:
-        """Return the names of the files of the earlier site, relative to its folder; names that
-        lead out of it are left out.
+        """Return the names of the earlier site's files, relative to its folder.
+
+        There are none without a manifest. Names that lead out of the folder are left out.
         """
         names = self._manifest().get("files")
         return [
@@ -125,7 +139,10 @@ class SiteFolder:
         ]
 
     def _check_names(self, new: set[str]) -> None:
-        """Raise ElmbenchError if there are files with new names, which no earlier site wrote."""
+        """Raise ElmbenchError if a file of someone else has one of these names, unless `force`.
+
+        `new`: the names of the new site's files that the earlier one did not have.
+        """
         others = sorted(name for name in new if os.path.lexists(self.path / name))
         if others and not self.force:
             raise ElmbenchError(
@@ -136,7 +153,10 @@ class SiteFolder:
             )
 
     def _check_folders(self, names: Iterable[str]) -> None:
-        """Raise ElmbenchError if a link leads from the folder of a file out of the site."""
+        """Raise ElmbenchError if a link leads from a file's folder out of the site.
+
+        `names`: of the files, relative to the site's folder.
+        """
         for name in names:
             if not self._is_inside(self.path / name):
                 folder = (self.path / name).parent
@@ -147,17 +167,23 @@ class SiteFolder:
                 )
 
     def _is_inside(self, path: Path) -> bool:
-        """Return True unless a link leads from the folder of a path out of the site."""
+        """Return True if the folder of a path, links resolved, is the site's or below it."""
         return real_path(path.parent).is_relative_to(real_path(self.path))
 
     def _write_manifest(self, names: Iterable[str], digest: str = "") -> None:
-        """Write the manifest; without a digest, the site is not current."""
+        """Write the manifest: the names of the site's files, each once, and the digest.
+
+        Without a digest, the site counts as unfinished: `is_current` is False.
+        """
         content = {"digest": digest} if digest else {}
         manifest = {**content, "files": list(dict.fromkeys(names))}
         write_atomically(self.path / MANIFEST, json.dumps(manifest))
 
     def _delete(self, names: Iterable[str]) -> None:
-        """Delete files of an earlier site, and folders that are empty without them."""
+        """Delete files of an earlier site, and their folders if these are then empty.
+
+        `names`: relative to the site's folder. Files that a link leads to outside are left.
+        """
         for path in (self.path / name for name in names):
             if not self._is_inside(path):
                 continue
@@ -169,7 +195,7 @@ class SiteFolder:
 
 
 def _write(content: str | Path, path: Path) -> None:
-    """Write a text to a path, or copy a file to it."""
+    """Write a text to a path, or copy the file at the path `content` to it."""
     if isinstance(content, Path):
         shutil.copyfile(content, path)
     else:

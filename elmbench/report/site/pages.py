@@ -69,17 +69,21 @@ Recall = Callable[[str, Callable[[], dict[str, str]]], dict[str, str]]
 
 
 def _compute(paper: str, make: Callable[[], dict[str, str]]) -> dict[str, str]:
-    """Return texts without a cache (see `Recall`)."""
+    """Return the texts that `make` computes, as a cache without entries would (see `Recall`).
+
+    `paper`: not used.
+    """
     return make()
 
 
 def site_files(
     papers: Sequence[PaperResults], recall: Recall = _compute, watch: Watch = iter
 ) -> dict[str, str | Path]:
-    """Return the files of the site by address: texts of pages, style and data, and paths of files
-    to be copied.
+    """Return the files of the site: {address: text of a page, style or data, or path to be copied}.
 
-    `watch` yields the tables that it is given, one after the other.
+    `recall`: returns the texts of a paper (by its key) or of the overview (``*``), from a cache or
+    by calling the function that it is given. `watch`: yields the tables that it is given, to show
+    progress.
     """
     texts = recall("*", lambda: dict(_overview_pages(papers, watch)))
     for paper in papers:
@@ -102,8 +106,9 @@ def site_files(
 def _texts_of_paper(
     paper: PaperResults, papers: Sequence[PaperResults], watch: Watch
 ) -> dict[str, str]:
-    """Return the texts of the pages of a paper and of its tables, and of their data as CSV, by
-    address.
+    """Return the texts of a paper's pages and of its tables' data: {address: HTML or CSV}.
+
+    `papers`: all papers, to which each page has links. `watch`: yields the tables that it is given.
     """
     texts = dict(_paper_pages(paper, papers, watch))
     for results in paper.results:
@@ -122,7 +127,10 @@ def _texts_of_paper(
 def _overview_pages(
     papers: Sequence[PaperResults], watch: Watch
 ) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each page on all papers; judge all tables first."""
+    """Yield (address, HTML) of each page on all papers, after all tables have been judged.
+
+    `watch`: yields the tables that it is given while they are judged, to show progress.
+    """
     for table in _watched([table for paper in papers for table in paper.tables], watch):
         table.judged.judge()
     total = sum(
@@ -147,7 +155,10 @@ def _overview_pages(
 
 
 def _datasets_of(papers: Iterable[PaperResults]) -> list[DatasetSpec]:
-    """Return all data sets or, in a project, those that its tables name."""
+    """Return the data sets that the site lists.
+
+    They are all that are known or, in a project, those that its tables name.
+    """
     specs = list(load_dataset_specs().values())
     if not is_project():
         return specs
@@ -159,7 +170,10 @@ def _datasets_of(papers: Iterable[PaperResults]) -> list[DatasetSpec]:
 
 
 def _watched(tables: Sequence[TableResults], watch: Watch) -> Iterator[TableResults]:
-    """Yield the results of tables while `watch` goes through their files, to show progress."""
+    """Yield the results of tables while `watch` goes through their files, to show progress.
+
+    `watch` must yield each file that it is given, once and in order (else ValueError).
+    """
     files = watch([table.file for table in tables])
     for _, table in zip(files, tables, strict=True):
         yield table
@@ -168,7 +182,11 @@ def _watched(tables: Sequence[TableResults], watch: Watch) -> Iterator[TableResu
 def _paper_pages(
     paper: PaperResults, papers: Sequence[PaperResults], watch: Watch
 ) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each page of a paper."""
+    """Yield (address, HTML) of the pages of a paper, its readings and its tables.
+
+    Tables without results have no page. A paper without readings has no such page. `papers`: all
+    papers, to which each page has links.
+    """
     yield _page(paper.page, "paper.html", papers, paper=paper)
     has_readings = bool(paper.paper.readings)
     if has_readings:
@@ -181,7 +199,7 @@ def _paper_pages(
 def _page(
     name: str, template: str, papers: Sequence[PaperResults], **content: Any
 ) -> tuple[str, str]:
-    """Return the name and the text of a page; each page has links to all papers and topics.
+    """Return (name, HTML) of a page, with links to all papers and topics.
 
     `template`: the name of its template. `content`: the further variables of the template.
     """
@@ -199,8 +217,10 @@ def _page(
 def comparison_html(
     results: Results, predictions: pd.DataFrame, importance: pd.DataFrame
 ) -> str:
-    """Return the page of a comparison as HTML, from the lines of `predictions.csv` and of
-    `importance.csv`.
+    """Return the page of a comparison on a user's data as HTML, with its pictures in it.
+
+    `predictions`, `importance`: the lines of `predictions.csv` and `importance.csv`; without lines,
+    their pictures are left out.
     """
     resolved = results.resolved
     record = results.environment
@@ -227,10 +247,11 @@ def comparison_html(
 
 
 def optimism_table(results: Results) -> pd.DataFrame:
-    """Return a line for each model on each data set of a table that has optimism, as texts.
+    """Return a frame of texts with a line for each model on each data set that has optimism.
 
-    The columns are data set, model, optimism, from, to (the ends of the interval of the optimism),
-    oracle, nested, folds and measure.
+    Only the default readings count. The columns are data set, model, optimism, from, to (the ends
+    of its 95 % interval), oracle, nested, folds and measure; numbers have four decimals, a missing
+    one is empty.
     """
     optimism = results.judged.default_optimism
     spelling = results.resolved.spelling
@@ -259,8 +280,10 @@ def optimism_table(results: Results) -> pd.DataFrame:
 def datasets_table(
     papers: Sequence[PaperResults], datasets: Iterable[DatasetSpec]
 ) -> pd.DataFrame:
-    """Return a line for each data set: name, title, task, rows, columns, the tables that use it (a
-    text; a dash if none does), licence and citation.
+    """Return a frame with a line for each data set.
+
+    The columns are name, title, task, rows, columns, tables (those that use it as a text; a dash if
+    none does), licence and citation.
     """
     rows = [
         {"name": spec.name, "title": spec.title, "task": spec.task}
@@ -273,12 +296,18 @@ def datasets_table(
 
 
 def _dataset_names(table: TableResults) -> set[str]:
-    """Return the names of the data sets of a table, without settings such as `[density=0.1]`."""
+    """Return the names of the data sets of a table, without settings such as `[density=0.1]`.
+
+    They are those of its experiment's file, whether they have been run or not.
+    """
     return {name.partition("[")[0] for name in table.file.spec.datasets}
 
 
 def _tables_with(dataset: str, papers: Sequence[PaperResults]) -> str:
-    """Return the tables of each paper that use a data set, such as "EEM: Tables 1, 4; Fig. 3"."""
+    """Return the tables that use a data set as text, such as "EEM: Tables 1, 4; Fig. 3".
+
+    Papers are separated by full stops. It is empty if no table uses it.
+    """
     texts = []
     for paper in papers:
         labels = [
@@ -300,16 +329,21 @@ def _tables_with(dataset: str, papers: Sequence[PaperResults]) -> str:
 
 
 def address(results: Results, name: str) -> str:
-    """Return the address of a file of a table under one profile, relative to the site's folder."""
+    """Return the address of a data file of a table under one profile.
+
+    It is relative to the site's folder: "data/miller-table1-paper-figure.csv". `name`: its last
+    part.
+    """
     return f"data/{results.resolved.file.id.replace('/', '-')}-{results.resolved.profile}-{name}"
 
 
 def sections_of(results: Results, *, include_extra: bool) -> Iterator[dict[str, Any]]:
-    """Yield the content of each section that has grids, as a dict for the template.
+    """Yield a dict for the template for each section of a table that has grids to show.
 
-    Its keys are `heading`, `intervals` (see `interval_texts`), `short` (profile, selection and
-    readings), `grids`, `extra` (further grids) and `beside` (the names of their measures).
-    `include_extra`: the first section also has the grids of measures that the paper does not print.
+    Its keys are `heading`, `intervals` ({(data set, model, column): text}), `short` (profile,
+    selection and readings), `grids`, `extra` (further grids) and `beside` (the names of their
+    measures). `include_extra`: put the remaining grids of the first section, of measures that the
+    paper does not print, into `extra`; it is empty for other sections and other readings.
     """
     for section in results.table.sections:
         readings = ", ".join(map(str, section.readings))
@@ -342,8 +376,10 @@ def sections_of(results: Results, *, include_extra: bool) -> Iterator[dict[str, 
 
 
 def _shown_grids(grids: Sequence[TableGrid], *, is_of_times: bool) -> list[TableGrid]:
-    """Return the grids with published values; the first grid, or that of the times in a table of
-    times, if none has any.
+    """Return the grids that a page shows first: those with published values.
+
+    If none has any, it is the first grid or, in a table of times, that of the fit times; the list
+    is empty without grids.
     """
     with_published = [grid for grid in grids if grid.has_published]
     if with_published:
@@ -353,7 +389,10 @@ def _shown_grids(grids: Sequence[TableGrid], *, is_of_times: bool) -> list[Table
 
 
 def measures_of(results: Results) -> list[list[str]]:
-    """Return the lines of the table of measures, one for each metric (see `measure_texts`)."""
+    """Return a list of texts for each metric of a table that has a verdict, under one profile.
+
+    They are the metric in words and the other columns of `MEASURE_COLUMNS`.
+    """
     lines = []
     for verdict in results.judged.verdicts:
         _, *measures = measure_texts(verdict)
@@ -362,8 +401,9 @@ def measures_of(results: Results) -> list[list[str]]:
 
 
 def _escaped(value: Any) -> Any:
-    """Return a value of a template, with escapes in place of control and bidirectional characters
-    if it is text.
+    """Return a value of a template with control and bidirectional characters escaped.
+
+    Only text changes; text that is already HTML stays HTML.
     """
     if isinstance(value, Markup):
         return Markup(escape(str(value)))
@@ -372,8 +412,10 @@ def _escaped(value: Any) -> Any:
 
 @cache
 def environment() -> Environment:
-    """Return the environment of the templates, which escapes the content that they are filled
-    with.
+    """Return the environment of the site's templates, which escapes all content as HTML.
+
+    It has the functions and constants that templates use, and is made only once. A variable that a
+    template lacks is an error.
     """
     # All content of a page is text: names and columns may come from anybody's files.
     loader = PackageLoader("elmbench.report.site")

@@ -47,29 +47,30 @@ class RankDiagram:
 
     @property
     def width(self) -> int:
-        """The width of the drawing."""
+        """The width of the whole drawing: the axis and the names on both sides."""
         return self._left + _LENGTH + self._margin(is_left=False)
 
     @property
     def height(self) -> int:
-        """The height of the drawing."""
+        """The height of the whole drawing: the axis, the bars and the rows of names."""
         n_rows = math.ceil(self._n_models / 2)
         return math.ceil(self._top + n_rows * _ROW)
 
     @property
     def axis(self) -> tuple[float, float, int]:
-        """The horizontal positions of the left and right end of the axis, and its vertical one."""
+        """The positions of the axis: of its left (rank 1) and right end, and its vertical one."""
         return self._x(1), self._x(self._n_models), _AXIS
 
     @property
     def ticks(self) -> list[tuple[float, int]]:
-        """The position of each whole rank, and the rank."""
+        """Pairs (horizontal position, rank) for each whole rank, from 1 to the number of models."""
         return [(self._x(rank), rank) for rank in range(1, self._n_models + 1)]
 
     @cached_property
     def bars(self) -> list[tuple[float, float, int]]:
-        """The left end, right end and vertical position of each bar, which joins models that do not
-        differ.
+        """The bars below the axis: (left end, right end, vertical position) of each.
+
+        A bar joins the models of a longest run that does not differ by Nemenyi's test.
         """
         return [
             (
@@ -82,8 +83,10 @@ class RankDiagram:
 
     @property
     def names(self) -> list[Name]:
-        """The models: the better half on the left, from top to bottom, the rest on the right, from
-        bottom to top.
+        """The names of the models with their lines, in the order of the ranks, the best first.
+
+        The better half stands on the left, from top to bottom, the rest on the right, from bottom
+        to top.
         """
         half = math.ceil(self._n_models / 2)
         texts = self._texts
@@ -107,7 +110,11 @@ class RankDiagram:
 
     @property
     def _texts(self) -> list[str]:
-        """The names of the models with their ranks, the rank on the side of the axis."""
+        """The texts of the models with their ranks, the best first.
+
+        They are "SVM 1.50" for the left and "3.20 ELM" for the right half: the rank is on the side
+        of the axis.
+        """
         half = math.ceil(self._n_models / 2)
         return [
             f"{model} {rank:.2f}" if position < half else f"{rank:.2f} {model}"
@@ -116,11 +123,11 @@ class RankDiagram:
 
     @property
     def _left(self) -> int:
-        """The horizontal position of the left end of the axis."""
+        """The horizontal position of the left end of the axis, after the names on the left."""
         return self._margin(is_left=True)
 
     def _margin(self, *, is_left: bool) -> int:
-        """Return the space for the names on the left or the right of the axis."""
+        """Return the width of the space for the names on the left or the right of the axis."""
         half = math.ceil(self._n_models / 2)
         texts = self._texts[:half] if is_left else self._texts[half:]
         longest = max(map(len, texts))
@@ -128,15 +135,15 @@ class RankDiagram:
 
     @property
     def _n_models(self) -> int:
-        """The number of ranked models."""
+        """The number of ranked models, at least two."""
         return len(self.comparison.ranks)
 
     @property
     def _top(self) -> int:
-        """The vertical position of the first row of names, below all bars."""
+        """The vertical position of the first row of names, which is below all bars."""
         return _AXIS + len(self.bars) * _BAR_STEP + 18
 
     def _x(self, rank: float) -> float:
-        """Return the horizontal position of a rank on the axis."""
+        """Return the horizontal position of an average rank, which is 1 to the number of models."""
         share = (rank - 1) / (self._n_models - 1)
         return round(self._left + share * _LENGTH, 1)

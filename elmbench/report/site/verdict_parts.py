@@ -45,9 +45,10 @@ class Share:
 
 
 def shares_of(counts: Mapping[str, int]) -> list[Share]:
-    """Return the parts of a bar, in the order of `ALL_SIGNS`; verdicts without values have none.
+    """Return the parts of a bar of published values, in the order of `ALL_SIGNS`.
 
-    `counts`: the number of published values with each verdict of `ALL_SIGNS`.
+    `counts`: {verdict: number of values} with every verdict of `ALL_SIGNS`, also "not run".
+    Verdicts without values have no part, so the list may be empty.
     """
     total = sum(counts[verdict] for verdict in ALL_SIGNS)
     return [
@@ -58,17 +59,23 @@ def shares_of(counts: Mapping[str, int]) -> list[Share]:
 
 
 def n_compared(counts: Mapping[str, int]) -> int:
-    """Return the number of published values that are compared with our runs."""
+    """Return the number of published values that are compared with our runs.
+
+    `counts`: {verdict: number of values}; those with a verdict of `COMPARED` are added up.
+    """
     return sum(counts[verdict] for verdict in COMPARED)
 
 
 def short_name(paper: Paper) -> str:
-    """Return the short name of a paper: its key in capitals."""
+    """Return the short name of a paper: its key in capitals, such as "EEM"."""
     return paper.key.upper()
 
 
 def authors_of(paper: Paper) -> str:
-    """Return the surnames of the authors and the year, as in a citation."""
+    """Return the surnames of a paper's authors and its year, such as "Huang & Chen 2007".
+
+    Three authors or more are "Huang et al. 2006". The paper must have authors.
+    """
     authors = re.split(",| and ", paper.authors)
     surnames = [author.split()[-1] for author in authors if author.strip()]
     names = f"{surnames[0]} et al." if len(surnames) > 2 else " & ".join(surnames)
@@ -76,8 +83,10 @@ def authors_of(paper: Paper) -> str:
 
 
 def measure_cells(verdict: TableVerdict) -> list[dict[str, str]]:
-    """Return a dict for each of the measures values, order and differences: `measure` (its name),
-    `state`, `sign`, `text` and `exceptions` (words to be written after the state).
+    """Return a dict of texts for each of the measures values, order and differences.
+
+    Its keys are `measure` (its name), `state` ("holds", ...), `sign` (of the state), `text` (its
+    numbers; a dash without any) and `exceptions` (models or data sets, separated by commas).
     """
     values = verdict.values
     texts = {
@@ -98,10 +107,10 @@ def measure_cells(verdict: TableVerdict) -> list[dict[str, str]]:
 
 
 def claim_state(parts: Sequence[ClaimOutcome]) -> str:
-    """Return the state of a claim, whose colour it gets: the verdict of its statements if they
-    agree.
+    """Return the state of a main claim, whose colour it gets, from the outcomes that test it.
 
-    "holds in part" if some hold and others do not; else "undecided", or "nothing to compare".
+    It is "holds" or "does not hold" if all agree, "holds in part" if some hold and others do not.
+    Else it is "undecided" or, if no outcome is decided or undecided, "nothing to compare".
     """
     verdicts = {part.verdict for part in parts}
     decided = verdicts & {"holds", "does not hold"}
@@ -113,7 +122,7 @@ def claim_state(parts: Sequence[ClaimOutcome]) -> str:
 
 
 def tables_without_verdict(paper: PaperResults) -> Iterator[tuple[str, str]]:
-    """Yield the link (address, label) of each table that has results, but no verdict."""
+    """Yield the link (address, label) of each table of a paper that has results, but no verdict."""
     judged = {table.file.id for table, _ in paper.main_verdicts}
     return (table.link for table in paper.run if table.file.id not in judged)
 
@@ -121,8 +130,10 @@ def tables_without_verdict(paper: PaperResults) -> Iterator[tuple[str, str]]:
 def interval_texts(
     results: Results, section: Section
 ) -> dict[tuple[str, str, str], str]:
-    """Return the 95 % intervals of a section as texts, such as "0.91 to 0.93", by data set, model
-    and column of the measure.
+    """Return the 95 % intervals of a section: {(data set, model, column of the measure): text}.
+
+    A text is such as "0.91 to 0.93", with four significant digits. Values without an interval are
+    missing.
     """
     reading = ";".join(map(str, section.readings))
     texts = {}
@@ -136,31 +147,37 @@ def interval_texts(
 
 
 def has_intervals(results: Results) -> bool:
-    """Return True if a value of a table has a 95 % interval."""
+    """Return True if some value of a table has a 95 % interval, under any reading and selection."""
     return any(line.low is not None for line in results.judged.lines)
 
 
 def interval_text(entry: Entry, intervals: Mapping[tuple[str, str, str], str]) -> str:
-    """Return the interval of an entry among those of `interval_texts`; empty without one."""
+    """Return the interval of an entry as text, such as "0.91 to 0.93"; empty without one.
+
+    `intervals`: of the entry's section, from `interval_texts`.
+    """
     return intervals.get((entry.dataset, entry.model, entry.measure.column), "")
 
 
 def with_powers(text: str) -> Markup:
-    """Return a text as HTML, escaped, with raised exponents in place of carets and numbers, and
-    italics in place of asterisks.
+    """Return a text as escaped HTML, with powers raised and words between asterisks in italics.
+
+    So 2^-20 has a raised -20, with a minus sign; a caret before anything other than a number stays.
     """
     raised = _POWER.sub(_raised, str(escape(text)))
     return Markup(_ITALICS.sub(r"<em>\1</em>", raised))
 
 
 def _raised(match: re.Match[str]) -> str:
-    """Return the exponent of a power as HTML."""
+    """Return the exponent of a match of `_POWER` as raised HTML, with a minus sign for a hyphen."""
     return f"<sup>{match[1].replace('-', '−')}</sup>"
 
 
 def measure_names(measures: Iterable[Measure]) -> list[str]:
-    """Return the names of measures; of a metric at several values of a hyperparameter, the first
-    and the number of the others.
+    """Return the names of metrics in words, each once, in the order of `measures`.
+
+    A metric at several values of a hyperparameter is its first name and the number of the others:
+    "error at rows=100 and 4 more".
     """
     columns: dict[str, dict[str, None]] = {}
     for measure in measures:

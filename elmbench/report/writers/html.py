@@ -9,7 +9,10 @@ from elmbench.tables.result_table import ResultTable
 
 
 def html(table: ResultTable) -> str:
-    """Return a table as HTML without styles; everything in it is escaped."""
+    """Return a table as HTML for a notebook: headings, tables of texts, the legend and notes.
+
+    It has no styles, and is a part of a page. All texts are escaped.
+    """
     parts = [f"<h2>{escape(table.title)}</h2>", f"<p>{escape(table.subtitle)}</p>"]
     for section in table.sections:
         columns = table.columns_of(section)

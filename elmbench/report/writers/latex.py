@@ -85,11 +85,12 @@ def latex(
     picture: object = None,
     resolved: "Resolved | None" = None,
 ) -> str:
-    """Return a table as LaTeX, each section as a table of its own.
+    """Return a table as LaTeX for the packages booktabs and graphicx, each section as a table.
 
     With the experiment (`resolved`), a section with published values has the shape of the paper's
     table: a table for each measure, the published values below ours, the best of a row in bold.
-    `commands`, `picture`: not used; all formats have the same parameters.
+    Without it (None), each section is a list of values. `commands`, `picture`: not used; all
+    formats have the same parameters.
     """
     blocks: list[str] = []
     for i, section in enumerate(table.sections):
@@ -106,9 +107,10 @@ def latex(
 def _grids_of(
     section: Section, resolved: "Resolved | None", *, first: bool
 ) -> "list[TableGrid]":
-    """Return the grids of a section (see `grids_to_show`); none without the experiment.
+    """Return the grids of a section in the shape of the paper's table.
 
-    `first`: True for the first section of the table.
+    There are none without the experiment (None), or if no grid has a published value. `first`: True
+    for the first section of the table, which also has times.
     """
     if resolved is None:
         return []
@@ -118,8 +120,10 @@ def _grids_of(
 
 
 def _lines_block(table: ResultTable, section: Section) -> str:
-    """Return the lines of a section as LaTeX tables of at most `_MOST_COLUMNS` columns, each with
-    the first `_LABELS` ones.
+    """Return a section as LaTeX tables with a row for each of its lines.
+
+    Each has at most `_MOST_COLUMNS` columns, of which the first `_LABELS` are repeated in each, and
+    at most `_MOST_ROWS` rows.
     """
     columns = table.columns_of(section, narrow=True)
     rows = table.texts(section, columns)
@@ -137,7 +141,10 @@ def _lines_block(table: ResultTable, section: Section) -> str:
 
 
 def _parts_of_columns(n_columns: int) -> Iterator[list[int]]:
-    """Yield the positions of the columns of each table that a list of values is divided into."""
+    """Yield the positions of the columns of each LaTeX table that a list of values is divided into.
+
+    The first `_LABELS` are in each; one table has all if there are no more than `_MOST_COLUMNS`.
+    """
     positions = list(range(n_columns))
     if n_columns <= _MOST_COLUMNS:
         yield positions
@@ -148,7 +155,11 @@ def _parts_of_columns(n_columns: int) -> Iterator[list[int]]:
 
 
 def _grid_block(table: ResultTable, section: Section, grid: "TableGrid") -> str:
-    """Return a grid as LaTeX tables; the published values are below ours."""
+    """Return a grid as LaTeX tables, with the published values below ours and a caption.
+
+    The caption explains the signs of the verdicts that occur. A grid with many rows is continued in
+    further tables.
+    """
     verdicts = dict.fromkeys(entry.verdict for entry in grid.entries)
     signs = ", ".join(f"${_SIGNS[name]}$ {name}" for name in verdicts if name in _SIGNS)
     caption = _caption(table.title, grid.heading, section.heading)
@@ -161,13 +172,16 @@ def _grid_block(table: ResultTable, section: Section, grid: "TableGrid") -> str:
 
 
 def _groups(items: Sequence[_Item], size: int) -> Iterator[Sequence[_Item]]:
-    """Yield the items in groups of a size, the last one with the remaining items."""
+    """Yield the items in groups of `size`, in order; the last group has the remaining ones."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
 
 
 def _caption(*parts: str) -> str:
-    """Return parts as the escaped sentences of a caption, without the last full stop."""
+    """Return a caption: the parts, escaped, as sentences without the last full stop.
+
+    Each begins with a capital. A part of one letter, such as a symbol, keeps its case.
+    """
     sentences = []
     for part in parts:
         is_symbol = len(part) < 2
@@ -184,11 +198,11 @@ def _tables(
     *,
     is_continued: bool = False,
 ) -> Iterator[str]:
-    """Yield a table, and its continuations with the rows that do not fit on the page, as LaTeX.
+    """Yield LaTeX tables that hold all rows, each with at most `_MOST_ROWS` of them.
 
-    `caption`, `header`: escaped. `alignment`: of the columns, such as "lcc". `lines`: groups of
-    rows that no page break may separate. `is_continued`: True if the
-    first table too is a continuation.
+    `caption`, `header` (a cell for each column), `lines`: escaped. `alignment`: of the columns,
+    such as "lcc". `lines`: groups of rows that no page break may separate. `is_continued`: True if
+    the first table, too, is a continuation; the others always are, and say so in the caption.
     """
     height = max(map(len, lines), default=1)
     for group in _groups(lines, _MOST_ROWS // height):
@@ -212,8 +226,9 @@ def _tables(
 
 
 def _grid_rows(grid: "TableGrid") -> Iterator[list[str]]:
-    """Yield for each row of a grid a list of LaTeX rows: that of our values and, if there are any,
-    that of the published values.
+    """Yield a list of LaTeX rows for each row of a grid: our values, then the published ones.
+
+    Without a published value, the second row is left out.
     """
     for name, entries in grid.rows:
         ours = [_our_text(entry) for entry in entries]
@@ -225,13 +240,14 @@ def _grid_rows(grid: "TableGrid") -> Iterator[list[str]]:
 
 
 def _row(cells: Sequence[str]) -> str:
-    """Return a row of a LaTeX table from its escaped cells."""
+    """Return a row of a LaTeX table, with its ending, from cells that are already escaped."""
     return rf"{' & '.join(cells)} \\"
 
 
 def _our_text(entry: Entry | None) -> str:
-    """Return our value as LaTeX, in bold if it is the best of its row; a dash if we have none,
-    empty without an entry.
+    """Return our value as LaTeX, in bold if it is the best of its row.
+
+    It is a dash if the entry has no value of ours, and empty if the grid has no entry (None).
     """
     if entry is None:
         return ""
@@ -239,8 +255,9 @@ def _our_text(entry: Entry | None) -> str:
 
 
 def _published_text(entry: Entry | None) -> str:
-    """Return the published value as LaTeX, in bold if it is the best of its row, with the sign of
-    the verdict; empty if there is none.
+    """Return the published value as LaTeX with the sign of its verdict, in bold if it is the best.
+
+    It is empty without a published value, or if the grid has no entry (None).
     """
     if entry is None or not entry.published_text:
         return ""
@@ -253,10 +270,10 @@ def _published_text(entry: Entry | None) -> str:
 
 
 def _bold(text: str, *, is_best: bool) -> str:
-    """Return a text, in bold if it is the best; signs in mathematics are bold too."""
+    """Return LaTeX, in bold if `is_best`; mathematical signs in it are bold too."""
     return rf"\textbf{{\boldmath {text}}}" if is_best else text
 
 
 def tex(text: str) -> str:
-    """Return a text in one line with LaTeX's special characters escaped."""
+    """Return a text as LaTeX in one line, with special and control characters escaped."""
     return escape(text).translate(_TEX)

@@ -17,8 +17,11 @@ _HTML = {r"&(?=#?\w+;)": "&amp;", r"<(?=[a-zA-Z/!?])": "&lt;"}
 def markdown(
     table: ResultTable, commands: Sequence[str], figure: Path | None = None, *_: object
 ) -> str:
-    """Return a table as Markdown, with the commands that made it and its figure, a picture in the
-    same folder.
+    """Return a table as a Markdown document: commands, a table for each section, figure and notes.
+
+    `commands`: those that made it. `figure`: the path of its picture, which must be in the folder
+    of the document, as only its name is used; None for no figure. Further arguments are ignored:
+    all formats have the same parameters.
     """
     lines = [
         f"# {literal(table.title)}",
@@ -47,7 +50,10 @@ def markdown(
 
 
 def literal(text: str) -> str:
-    """Return a text in one line that Markdown shows as it is, without code, links and HTML."""
+    """Return a text in one line that Markdown shows as it is, without code, links and HTML.
+
+    Asterisks and underscores are not escaped, so that emphasis stays.
+    """
     text = _ACTIVE.sub(r"\\\g<0>", escape(text).replace("\n", " "))
     for pattern, entity in _HTML.items():
         text = re.sub(pattern, entity, text)
@@ -55,7 +61,11 @@ def literal(text: str) -> str:
 
 
 def pipe_rows(rows: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table, its columns padded; the first row is the heading."""
+    """Return a Markdown table with padded columns, without a final line end.
+
+    `rows`: lists of as many texts, already escaped; the first one is the heading, and there must be
+    one.
+    """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     heading, *lines = (_pipe_row(row, widths) for row in rows)
     rule = "|".join("-" * (width + 2) for width in widths)
@@ -63,6 +73,6 @@ def pipe_rows(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _pipe_row(row: Sequence[str], widths: Sequence[int]) -> str:
-    """Return a row of a Markdown table with padded cells."""
+    """Return a row of a Markdown table; each cell is padded to its width in characters."""
     cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
     return f"| {' | '.join(cells)} |"

@@ -63,14 +63,12 @@ def table_text(
     width: int = WIDTH,
     hidden: Collection[str] = (),
 ) -> RenderableType:
-    """Return a table of results with its notes, as rich prints it.
+    """Return a table of results with its notes, for rich to print.
 
-    Published values have the layout of the paper, data sets by models. The paper's row, with the
-    signs of the verdicts, is below ours; the best value of each row is marked. Other values have
-    the lines of their kind of table.
-
-    A grid wider than `width` characters is cut into blocks of columns. `hidden`: kinds of notes
-    that are left out.
+    Published values have the layout of the paper, data sets by models: the paper's row, with the
+    signs of the verdicts, is below ours, and the best value of each row is marked. Other values,
+    and comparisons, have the lines of their kind of table. A grid wider than `width` characters is
+    cut into blocks of columns. `hidden`: kinds of notes that are left out.
     """
     parts: list[RenderableType] = [
         Text(f"\n{table.title}", style="bold"),
@@ -99,7 +97,7 @@ def table_text(
 
 
 def as_text(renderable: RenderableType) -> str:
-    """Return the output of rich on a terminal of 80 columns without colours."""
+    """Return what rich prints on a terminal of 80 columns, without colours."""
     console = Console(width=WIDTH, highlight=False)
     with console.capture() as captured:
         console.print(renderable)
@@ -112,11 +110,11 @@ def lines_text(
     right: Sequence[str] = (),
     whole: Sequence[str] = (),
 ) -> RichTable:
-    """Return a table of rich without vertical lines; cells that are not `Text` are converted.
+    """Return a table of rich without vertical lines.
 
-    `headings`: a table with only empty headings has no line of headings. `right`: the headings of
-    the columns that are aligned to the right. `whole`: those of columns whose words are never
-    broken.
+    `headings`: if all are empty, there is no line of headings. `rows`: a cell for each heading;
+    other things than `Text` are converted. `right`: the headings of the columns that are aligned to
+    the right. `whole`: those of columns whose words are never broken.
     """
     header = any(headings)
     table = RichTable(
@@ -141,8 +139,11 @@ def lines_text(
 def blocks(
     headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int, n_names: int = 1
 ) -> Iterator[RichTable]:
-    """Yield a table in blocks of columns, each a table that fits `width` characters and begins with
-    the first `n_names` columns.
+    """Yield a table in blocks of columns that each fit `width` characters, as tables of rich.
+
+    Each block begins with the first `n_names` columns, which label the rows; the others are aligned
+    to the right. `rows`: a cell for each of `headings`. A column that is too wide has a block of
+    its own.
     """
     columns = [list(map(str, column)) for column in zip(headings, *rows, strict=True)]
     widths = [_text_width(column) for column in columns]
@@ -163,12 +164,12 @@ def blocks(
 
 
 def _pick(row: Sequence[T], columns: Iterable[int]) -> list[T]:
-    """Return some columns of a row."""
+    """Return the items of a row at these positions, in the order of `columns`."""
     return [row[column] for column in columns]
 
 
 def _text_width(texts: Iterable[str]) -> int:
-    """Return the characters of the longest line of some texts."""
+    """Return the number of characters of the longest line of some texts, at least one."""
     return max(len(line) for text in texts for line in text.split("\n"))
 
 
@@ -178,7 +179,7 @@ def _side_by_side(
     """Return columns in groups that each fit into `space` characters, in their order.
 
     `units`: lists of columns that stay together, even if one is wider. `width_of`: returns the
-    width of a column in characters.
+    width of a column in characters, without the gap of `GAP` before it.
     """
     groups: list[list[T]] = [[]]
     for unit in units:
@@ -194,8 +195,10 @@ def _side_by_side(
 def section_text(
     table: ResultTable, section: Section, width: int = WIDTH
 ) -> Iterator[RenderableType]:
-    """Yield the lines of a section as tables of columns that fit `width` characters, with an empty
-    text between two; the name of a data set is on a line above its models.
+    """Yield the lines of a section as tables of columns that fit `width` characters.
+
+    An empty text is between two tables. Each begins with the first column, usually the model; the
+    name of a data set is a line above its models.
     """
     # A column of data sets would leave too little space for the values.
     first, *rest = (
@@ -223,15 +226,15 @@ def section_text(
 
 
 def _heading_of(column: Column) -> str:
-    """Return the brief heading of a column if it has one, else its heading."""
+    """Return the heading of a column in a terminal: its brief one if it has one."""
     return column.brief or column.heading
 
 
 def _text_of(line: Line, column: Column) -> str:
     """Return the text in a column of a line of a table; empty without one.
 
-    In a column with a brief heading, it has no deviation, and a number of `_MOST_DIGITS` digits or
-    more has no decimals.
+    `line`: {name of the column: text}. In a column with a brief heading, it has no deviation, and a
+    number of `_MOST_DIGITS` digits or more before the point has no decimals.
     """
     text = line.get(column.name, "")
     if not column.brief:
@@ -247,12 +250,19 @@ def _text_of(line: Line, column: Column) -> str:
 
 
 def _questions(table: ResultTable) -> list[Note]:
-    """Return the notes that are shown above the lines."""
+    """Return the notes that are shown above the lines.
+
+    They say whether the table answers the user's question.
+    """
     return [note for note in table.notes if note.kind == QUESTION]
 
 
 def _units_of(columns: Sequence[Column]) -> list[list[Column]]:
-    """Return the columns in groups: a measure, its published value and its verdict."""
+    """Return columns in groups that stay together: a measure, its published value and its verdict.
+
+    The columns `published...` and `verdict...` join the group of the column before them; each other
+    column begins one.
+    """
     units: list[list[Column]] = []
     for column in columns:
         if units and column.name.startswith(("published", "verdict")):
@@ -268,7 +278,7 @@ def _section_rows(
     """Yield the rows of a section: the text of the column `first`, then those of `columns`.
 
     The name of a data set is a row above its models. Lines that are empty in `columns` are left
-    out.
+    out. Endings and verdicts have their colours.
     """
     colours = _colours_of(section)
     previous = ""
@@ -287,7 +297,11 @@ def _section_rows(
 
 
 def _colours_of(section: Section) -> dict[str, str]:
-    """Return the style in rich of each text that is an ending or a verdict of a section."""
+    """Return the style in rich of endings and verdicts: {text: colour}.
+
+    A verdict with test rows ("close, 2 test rows off") of the section has the colour of its
+    verdict.
+    """
     colours = dict(_COLOURS)
     for entry in section.entries:
         if entry.verdict in _COLOURS:
@@ -301,7 +315,7 @@ def grids_to_show(
     """Return the grids of a section that a table shows; none if none has published values.
 
     They are those with published values or added metrics. The first section (`first`) also has the
-    times of the fits; the others leave out grids of measures without verdicts, unless all are.
+    times of the fits; the others leave out grids of times and sizes alone, unless all are.
     """
     from elmbench.report.build_table import grids_of
     from elmbench.specs.measures import UNJUDGED
@@ -323,7 +337,7 @@ def grids_to_show(
 
 @dataclass(frozen=True)
 class _GridBlocks:
-    """The texts of a grid, and its columns in groups that fit the width."""
+    """The texts of a grid's lines, and its columns in groups that fit the width."""
 
     #: The label of each line, and a text for each column.
     lines: list[tuple[Text, list[Text]]]
@@ -333,9 +347,10 @@ class _GridBlocks:
 
 
 def _grid_text(grid: TableGrid, width: int) -> Iterator[RenderableType]:
-    """Yield a grid in blocks of columns, without deviations if there are then fewer blocks.
+    """Yield a grid in blocks of columns that fit `width` characters, as tables of rich.
 
-    Each row has a line of ours and, if values of a block are published, one of the paper.
+    Each row has a line of ours and, if values of the block are published, one of the paper.
+    Deviations are left out if there are then fewer blocks; the heading says so.
     """
     longest_name = max(len(name) for name, _ in grid.rows)
     widest = max(len(_PAPER), len(grid.corner), longest_name)
@@ -368,7 +383,7 @@ def _grid_text(grid: TableGrid, width: int) -> Iterator[RenderableType]:
 def _grid_blocks(grid: TableGrid, space: int, *, deviations: bool) -> _GridBlocks:
     """Return the texts of a grid, and its columns in groups that fit into `space` characters.
 
-    `deviations`: keep the ± part of values.
+    `space`: without the column of names. `deviations`: keep the ± part of values.
     """
     lines: list[tuple[Text, list[Text]]] = []
     for name, entries in grid.rows:
@@ -392,8 +407,10 @@ def _grid_blocks(grid: TableGrid, space: int, *, deviations: bool) -> _GridBlock
 
 
 def _our_text(entry: Entry | None, deviations: bool) -> Text:
-    """Return our value, with a star if it is the best of its row; a dash if we have none, empty
-    without an entry. `deviations`: keep the ± part.
+    """Return our value as text, with an asterisk if it is the best of its row.
+
+    It is a dash if the entry has no value of ours, and empty if the grid has no entry (None).
+    `deviations`: keep the ± part.
     """
     if entry is None:
         return Text("")
@@ -402,8 +419,10 @@ def _our_text(entry: Entry | None, deviations: bool) -> Text:
 
 
 def _published_text(entry: Entry | None, deviations: bool) -> Text:
-    """Return the published value with the sign of its verdict, and with a star if it is the best of
-    its row; empty without an entry. `deviations`: keep the ± part.
+    """Return the published value as text with the sign of its verdict, in the verdict's colour.
+
+    An asterisk marks the best value of its row. It is empty without a published value or an entry
+    (None). `deviations`: keep the ± part.
     """
     if entry is None:
         return Text("")
@@ -416,8 +435,10 @@ def _published_text(entry: Entry | None, deviations: bool) -> Text:
 
 
 def _short(text: str, deviations: bool) -> str:
-    """Return a value such as "0.9±0.1" without the spaces around ±; without `deviations`, only its
-    mean. A remark after it stays.
+    """Return a value such as "0.9 ± 0.1" without the spaces around ±, as "0.9±0.1".
+
+    Without `deviations`, it is only the mean. A remark after it, such as "(3 ok)", stays; so does a
+    text without ±.
     """
     mean, _, rest = text.partition(" ± ")
     if not rest:
