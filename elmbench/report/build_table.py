@@ -268,7 +268,7 @@ class _Sections:
                 model=line.model,
                 measure=line.measure,
                 mean=line.mean,
-                shown=self._shown(line, places),
+                shown=self._shown_text(line, places),
                 published=line.published,
                 verdict=line.verdict,
                 rows_off=line.rows_off,
@@ -292,7 +292,7 @@ class _Sections:
         ].to_dict()
         return optimism
 
-    def _shown(self, line: SummaryLine, places: int | None) -> str:
+    def _shown_text(self, line: SummaryLine, places: int | None) -> str:
         """Return the mean or the ending of a line as the table shows it.
 
         A value of the committed results has their sign. `places`: decimals to show; None for three
@@ -362,7 +362,7 @@ def _best_of_rows(lines: Sequence[SummaryLine], resolved: Resolved) -> list[list
     are compared; ties are all best. It is False for the only model, for times and sizes, and for a
     group of cells that did not all end ok.
     """
-    scorers = {*resolved.spec.protocol.all_metrics} - {*MEASURES}
+    user_metrics = {*resolved.spec.protocol.all_metrics} - {*MEASURES}
     values = []
     signs = []
     positions: dict[tuple[str, str], list[int]] = defaultdict(list)
@@ -370,7 +370,7 @@ def _best_of_rows(lines: Sequence[SummaryLine], resolved: Resolved) -> list[list
         row = positions[line.dataset, line.measure.column]
         row.append(position)
         values.append(_compared_numbers(line))
-        signs.append(_sign_of(line.measure.metric, scorers))
+        signs.append(_sign_of(line.measure.metric, user_metrics))
     columns = np.array(signs)[:, np.newaxis]
     scores = without_round_off(np.array(values) * columns)
     is_best = np.zeros(scores.shape, dtype=bool)
@@ -384,13 +384,12 @@ def _best_of_rows(lines: Sequence[SummaryLine], resolved: Resolved) -> list[list
     return best
 
 
-def _sign_of(metric: str, scorers: Collection[str]) -> float:
+def _sign_of(metric: str, user_metrics: Collection[str]) -> float:
     """Return 1 for a metric of which more is better, -1 for an error, and NaN for times and sizes.
 
-    `scorers`: the metrics of the table that the suite does not know, such as a user's; they count
-    as metrics.
+    `user_metrics`: the metrics of the table that the suite does not know; they get no NaN.
     """
-    if not is_quality(metric) and metric not in scorers:
+    if not is_quality(metric) and metric not in user_metrics:
         return np.nan
     return -1.0 if less_is_better(metric) else 1.0
 
@@ -498,7 +497,7 @@ def grids_of(section: Section, resolved: Resolved) -> list[TableGrid]:
     shape = _shape_of(entries, resolved)
 
     def column_of(entry: Entry) -> tuple[str, str]:
-        return _name(entry, shape.heading), _name(entry, shape.columns)
+        return _name_on_axis(entry, shape.heading), _name_on_axis(entry, shape.columns)
 
     # Unless the columns are models, those with published values have a separate grid.
     with_published = {
@@ -546,7 +545,7 @@ def _has_few_pairs(entries: Sequence[Entry]) -> bool:
     counted = published or entries
     models = {entry.model for entry in counted}
     measures = {entry.measure.column for entry in counted}
-    pairs = {_name(entry, "pair") for entry in counted}
+    pairs = {_name_on_axis(entry, "pair") for entry in counted}
     return len(pairs) <= len(models) * len(measures) / 2
 
 
@@ -561,20 +560,21 @@ def _grid(entries: Sequence[Entry], shape: _Shape, resolved: Resolved) -> TableG
     # The entries that name the columns.
     first_entries: dict[str, Entry] = {}
     for entry in entries:
-        column = _name(entry, shape.columns)
-        entry_of[_name(entry, shape.rows), column] = entry
+        column = _name_on_axis(entry, shape.columns)
+        entry_of[_name_on_axis(entry, shape.rows), column] = entry
         first_entries.setdefault(column, entry)
     row_names = list(dict.fromkeys(row for row, _ in entry_of))
     rows = tuple(
         (
-            _spelling(row, resolved) if shape.rows == "dataset" else row,
+            _spelling_of_dataset(row, resolved) if shape.rows == "dataset" else row,
             tuple(entry_of.get((row, column)) for column in first_entries),
         )
         for row in row_names
     )
-    heading = _heading(entries[0], shape.heading, resolved)
+    heading = _heading_on_axis(entries[0], shape.heading, resolved)
     columns = [
-        _heading(entry, shape.columns, resolved) for entry in first_entries.values()
+        _heading_on_axis(entry, shape.columns, resolved)
+        for entry in first_entries.values()
     ]
     metrics = {entry.measure.metric for entry in entries}
     is_curve = shape.columns == "measure" and len(columns) > 1 and len(metrics) == 1
@@ -590,7 +590,7 @@ def _grid(entries: Sequence[Entry], shape: _Shape, resolved: Resolved) -> TableG
     )
 
 
-def _name(entry: Entry, axis: str) -> str:
+def _name_on_axis(entry: Entry, axis: str) -> str:
     """Return what identifies the row, the column or the grid of an entry on one axis.
 
     `axis`: `dataset`, `model`, `measure` (with its settings), `pair` ("MODEL MEASURE"), or `all`,
@@ -607,7 +607,7 @@ def _name(entry: Entry, axis: str) -> str:
     return "measures by model"
 
 
-def _heading(entry: Entry, axis: str, resolved: Resolved) -> str:
+def _heading_on_axis(entry: Entry, axis: str, resolved: Resolved) -> str:
     """Return the heading of the row, column or grid of an entry on one axis, for readers.
 
     `axis`: as in `_Shape`. Data sets are spelt as in the paper, and measures have the words of
@@ -615,14 +615,14 @@ def _heading(entry: Entry, axis: str, resolved: Resolved) -> str:
     """
     measure = words_for(entry.measure.column)
     if axis == "dataset":
-        return _spelling(entry.dataset, resolved)
+        return _spelling_of_dataset(entry.dataset, resolved)
     if axis == "measure":
         return measure
     if axis == "pair":
         return f"{entry.model} {measure}"
-    return _name(entry, axis)
+    return _name_on_axis(entry, axis)
 
 
-def _spelling(dataset: str, resolved: Resolved) -> str:
+def _spelling_of_dataset(dataset: str, resolved: Resolved) -> str:
     """Return the name of a data set as the paper spells it; "all data sets" for `all`."""
     return "all data sets" if dataset == ALL else resolved.spelling(dataset)

@@ -63,10 +63,10 @@ class ReportCache:
         if not self._is_usable:
             return make()
         key = self._key(paper)
-        texts = _read(key)
+        texts = _read_entry(key)
         if texts is None:
             texts = make()
-            _write(key, texts)
+            _write_entry(key, texts)
         return texts
 
     def text(self, question: str, make: Callable[[], str | None]) -> str | None:
@@ -81,12 +81,12 @@ class ReportCache:
         # The answer may name the folders.
         parts = [question, str(self.dirs), self._key("*")]
         key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-        texts = _read(key)
+        texts = _read_entry(key)
         if texts is not None:
             return texts["answer"]
         answer = make()
         if answer is not None:
-            _write(key, {"answer": answer})
+            _write_entry(key, {"answer": answer})
         return answer
 
     @cached_property
@@ -111,10 +111,10 @@ class ReportCache:
     def _key(self, paper: str) -> str:
         """Return the key under which the texts of a paper are cached: a SHA-256 hash.
 
-        It covers the paper's result files in both folders, and all that `_shared` lists. `paper`:
-        its key, or ``*`` for all papers.
+        It covers the paper's result files in both folders and `_shared_text`. `paper`: its key, or
+        ``*`` for all papers.
         """
-        digest = hashlib.sha256(self._shared.encode())
+        digest = hashlib.sha256(self._shared_text.encode())
         digest.update(paper.encode())
         for role, folder in (
             ("user", self.dirs.user),
@@ -130,7 +130,7 @@ class ReportCache:
         return digest.hexdigest()
 
     @cached_property
-    def _shared(self) -> str:
+    def _shared_text(self) -> str:
         """All that every page depends on, as a text of one line each.
 
         The lines are digests of the code, of the specifications and of each folder with papers,
@@ -172,18 +172,18 @@ def _digest_of(folder: Path, files: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
-def _path(key: str) -> Path:
+def _entry_path(key: str) -> Path:
     """Return the path of the cached entry with this key: a JSON file in the user's cache folder."""
     return cache_folder() / _FOLDER / f"{key}.json"
 
 
-def _read(key: str) -> Texts | None:
+def _read_entry(key: str) -> Texts | None:
     """Return the texts of the cached entry with this key, {name: text}; None if there is none.
 
     A damaged entry, or one written under another key, counts as none. Reading an entry sets its
     time, so that the entries used last are kept.
     """
-    path = _path(key)
+    path = _entry_path(key)
     entry = read_json(path)
     texts = entry.get("texts")
     if not isinstance(texts, dict) or entry.get("sha256") != _checksum(key, texts):
@@ -193,12 +193,12 @@ def _read(key: str) -> Texts | None:
     return texts
 
 
-def _write(key: str, texts: Texts) -> None:
+def _write_entry(key: str, texts: Texts) -> None:
     """Write the cached entry with this key, and delete the oldest ones beyond `_MOST_ENTRIES`.
 
     If the folder cannot be written, nothing happens. `texts`: {name: text}.
     """
-    path = _path(key)
+    path = _entry_path(key)
     entry = {"sha256": _checksum(key, texts), "texts": texts}
     with suppress(WriteError):
         write_atomically(path, json.dumps(entry))

@@ -34,7 +34,7 @@ def fill_document(text: str, blocks: ResultBlocks, command: str = COMMAND) -> st
     part = re.compile(rf"{_CODE}|{block}", flags=re.M | re.S)
     unfinished = re.search(opening, part.sub("", text), flags=re.M)
     if unfinished is not None:
-        raise _no_end(unfinished["words"])
+        raise _no_end_error(unfinished["words"])
 
     def fill(match: re.Match[str]) -> str:
         words = match["words"]
@@ -42,14 +42,14 @@ def fill_document(text: str, blocks: ResultBlocks, command: str = COMMAND) -> st
             return match[0]
         # The content of such a block would take the prose after it.
         if len(re.findall(opening, match[0], flags=re.M)) > 1:
-            raise _no_end(words)
-        content = _content_of(words, blocks)
+            raise _no_end_error(words)
+        content = _block_content(words, blocks)
         return f"<!-- {command}: {words} -->\n\n{content}\n\n{_END}"
 
     return part.sub(fill, text)
 
 
-def _no_end(words: str) -> ElmbenchError:
+def _no_end_error(words: str) -> ElmbenchError:
     """Return the error for a block without a closing line; `words`: its name and arguments."""
     return ElmbenchError(
         f"the block {words!r} has no end",
@@ -58,7 +58,7 @@ def _no_end(words: str) -> ElmbenchError:
     )
 
 
-def _content_of(words: str, blocks: ResultBlocks) -> str:
+def _block_content(words: str, blocks: ResultBlocks) -> str:
     """Return the Markdown of one block, made from results.
 
     `words`: the name of the block, a method of `blocks`, then its arguments, by position or as
@@ -105,7 +105,7 @@ def update_documents(
     Only blocks whose first line names `command` are rewritten. If one file cannot be filled, none
     is written, and ElmbenchError is raised; so it is if no file has a block.
     """
-    texts = {path: _read(path) for path in paths}
+    texts = {path: _read_document(path) for path in paths}
     if not any(f"<!-- {command}: " in text for text in texts.values()):
         raise ElmbenchError(
             f"no block in {', '.join(map(str, paths)) or 'README.md and docs/'}",
@@ -122,7 +122,7 @@ def update_documents(
     return list(changed)
 
 
-def _read(path: Path) -> str:
+def _read_document(path: Path) -> str:
     """Return the text of a Markdown file in UTF-8; raise ElmbenchError if it cannot be read."""
     return read_text(
         path, expected="a Markdown file in UTF-8", next_step="correct its name"

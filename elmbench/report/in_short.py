@@ -34,14 +34,16 @@ def in_short(
     been run.
     """
     rendered = (
-        _render(sentence, tables)
+        _fill_sentence(sentence, tables)
         for sentence in sentences
         if sentence.tables <= tables.keys()
     )
     return [text for text in rendered if text is not None]
 
 
-def _render(sentence: ShortSentence, tables: Mapping[str, JudgedTable]) -> str | None:
+def _fill_sentence(
+    sentence: ShortSentence, tables: Mapping[str, JudgedTable]
+) -> str | None:
     """Return a sentence with its placeholders filled; None if one of its numbers has not been run.
 
     `tables`: {id: table}, which must have all tables of the sentence.
@@ -78,12 +80,12 @@ def _measure_texts(
         return None
     # The order compares the models of one table.
     order = compare_order(rows)
-    rows_once = rows_of(_each_once(by_table))
+    rows_once = rows_of(_values_once(by_table))
     values = compare_values(rows_once)
     unit = rows[0].unit
     return MeasureTexts(
         median=median_text(unit, values),
-        largest=distance_with_unit(unit, _largest(rows_once)),
+        largest=distance_with_unit(unit, _largest_distance(rows_once)),
         within=values.within,
         beyond=values.n - values.within,
         n=values.n,
@@ -105,7 +107,7 @@ def _is_pooled(value: ComparedValue, pooled: PooledMeasures) -> bool:
     )
 
 
-def _each_once(by_table: Iterable[list[ComparedValue]]) -> Iterator[ComparedValue]:
+def _values_once(by_table: Iterable[list[ComparedValue]]) -> Iterator[ComparedValue]:
     """Yield the compared values of some tables; one that a previous table prints too is left out.
 
     `by_table`: the values of each table. Values are the same if data set, model, measure and
@@ -123,7 +125,7 @@ def _each_once(by_table: Iterable[list[ComparedValue]]) -> Iterator[ComparedValu
         seen.update(values)
 
 
-def _largest(rows: list[Row]) -> float:
+def _largest_distance(rows: list[Row]) -> float:
     """Return the largest abs(ours - published) of all models in `rows`, at least one.
 
     Of a relative metric, it is divided by the published value.
@@ -153,7 +155,7 @@ def _value_texts(quoted: QuotedValue, table: JudgedTable) -> ValueTexts | None:
 
     It is None if our value has not been run.
     """
-    value = next(_values_of(quoted, table), None)
+    value = next(_quoted_values(quoted, table), None)
     if value is None:
         return None
     return ValueTexts(
@@ -161,7 +163,7 @@ def _value_texts(quoted: QuotedValue, table: JudgedTable) -> ValueTexts | None:
     )
 
 
-def _values_of(quoted: QuotedValue, table: JudgedTable) -> Iterator[ComparedValue]:
+def _quoted_values(quoted: QuotedValue, table: JudgedTable) -> Iterator[ComparedValue]:
     """Yield the quoted value from each profile and selection that has it, the decisive first.
 
     Without a reading, the published value counts under one profile, so there is at most one for

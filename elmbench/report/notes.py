@@ -45,7 +45,7 @@ def table_notes(
     `cells`, `gains`: the frames of `cells.csv` and `optimism.csv`. `claims`: the outcomes of the
     claims about the table.
     """
-    for listing, remarks in _with_common_text(remarks_of(cells)):
+    for listing, remarks in _group_by_text(remarks_of(cells)):
         yield Note("data", f"{listing}: {remarks}")
     yield from kind_of_table(resolved).notes(cells)
     yield from added_notes(cells, resolved)
@@ -289,11 +289,11 @@ def _unavailable_notes(cells: pd.DataFrame) -> Iterator[Note]:
     for dataset, group in cells.groupby("dataset", sort=False):
         words = str(group["reason"].iloc[0]).split()
         reasons[str(dataset)] = " ".join(words)
-    for listing, reason in _with_common_text(reasons):
+    for listing, reason in _group_by_text(reasons):
         yield Note("ending", f"{listing} unavailable: {reason}")
 
 
-def _with_common_text(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _group_by_text(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield (data sets, text) for each group of data sets with the same text.
 
     `texts`: {data set: text}; they are the same if they differ only in the data set's name. The

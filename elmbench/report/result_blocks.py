@@ -312,9 +312,9 @@ class ResultBlocks:
                 part, whole = counts.get(kind, (0, 0))
                 noticed[kind] += part
                 tried[kind] += whole
-                cells.append(_of(part, whole))
+                cells.append(_ratio_text(part, whole))
             rows.append([table.file.id, verdict.state, *cells])
-        sums = [_of(noticed[kind], tried[kind]) for kind in columns]
+        sums = [_ratio_text(noticed[kind], tried[kind]) for kind in columns]
         rows.append(["all", "", *sums])
         return pipe_rows(rows)
 
@@ -351,7 +351,7 @@ class ResultBlocks:
             ["paper", "table", "metric", "values", "order", "differences", "verdict"]
         ]
         for table, verdict in self._verdicts_on_tables():
-            within = _of(verdict.values.within, verdict.values.n)
+            within = _ratio_text(verdict.values.within, verdict.values.n)
             texts = (
                 f"{distance_text(verdict)}, {within}",
                 order_text(verdict),
@@ -463,7 +463,7 @@ def _grid_cells(paper: PaperResults) -> list[str]:
     same = sum(verdict.order.same for verdict in verdicts)
     opposite = sum(verdict.order.opposite for verdict in verdicts)
     tables = "; ".join(parts)
-    return [tables, _of(within, n_values), _of(same, same + opposite)]
+    return [tables, _ratio_text(within, n_values), _ratio_text(same, same + opposite)]
 
 
 def _label_in_grid(label: str, verdict: TableVerdict) -> str:
@@ -495,6 +495,6 @@ def _count_noticed(
     return counts
 
 
-def _of(part: int, whole: int) -> str:
+def _ratio_text(part: int, whole: int) -> str:
     """Return "PART of WHOLE", such as "31 of 40"; a dash if the whole is 0."""
     return f"{part} of {whole}" if whole else "–"

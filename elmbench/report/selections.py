@@ -28,10 +28,10 @@ def selection_text(select: str, resolved: Resolved) -> str:
     criterion = resolved.spec.protocol.criterion
     if select == "nested" and criterion in _HOW:
         return _HOW[criterion]
-    return _selected_once(resolved) if select == ONCE else _HOW[select]
+    return _once_text(resolved) if select == ONCE else _HOW[select]
 
 
-def _selected_once(resolved: Resolved) -> str:
+def _once_text(resolved: Resolved) -> str:
     """Return how hyperparameters are selected once, for the selection `once`, in words.
 
     The words give the number of rows of the selection, and the splits that then test the

@@ -47,11 +47,11 @@ def _complete(user: Results, committed: Results) -> Results:
     run, the committed results are returned as they are; if nothing is missing, the user's.
     """
     has_run = user.cells["status"] != "unavailable"
-    user_groups = _groups(user.cells)
+    user_groups = _groups_of_cells(user.cells)
     own_groups = set(user_groups[has_run])
     if not own_groups:
         return committed
-    groups = _groups(committed.cells)
+    groups = _groups_of_cells(committed.cells)
     is_added = ~groups.isin(own_groups)
     if not is_added.any():
         return user
@@ -66,7 +66,7 @@ def _complete(user: Results, committed: Results) -> Results:
     )
 
 
-def _groups(cells: pd.DataFrame) -> "pd.Series[Any]":
+def _groups_of_cells(cells: pd.DataFrame) -> "pd.Series[Any]":
     """Return the tuple (data set, model, selection, reading) of each cell, as a series.
 
     It has the index of `cells`, a frame of `cells.csv`.

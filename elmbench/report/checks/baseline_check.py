@@ -26,7 +26,7 @@ from elmbench.specs.profiles import resolve
 from elmbench.tables import kind_of_table
 
 
-def _baseline(file: ExperimentFile) -> Path:
+def _baseline_path(file: ExperimentFile) -> Path:
     """Return the path of an experiment's baseline, TABLE.baseline.csv; it need not exist."""
     return file.path.with_suffix(".baseline.csv")
 
@@ -38,7 +38,7 @@ def default_comparison(names: Sequence[str]) -> Literal["baseline", "published"]
     aliases (ElmbenchError for an unknown one); all tables if empty.
     """
     files = [find_experiment(name) for name in names] or list(load_catalogue().values())
-    has_baseline = any(_baseline(file).is_file() for file in files)
+    has_baseline = any(_baseline_path(file).is_file() for file in files)
     return "baseline" if has_baseline or not is_project() else "published"
 
 
@@ -64,10 +64,10 @@ def check_baselines(
     files = checked_files(
         names,
         lambda file: (
-            _baseline(file).is_file() and has_results(results_dir, "ci", file.id)
+            _baseline_path(file).is_file() and has_results(results_dir, "ci", file.id)
         ),
     )
-    if lacking := [file.id for file in files if not _baseline(file).is_file()]:
+    if lacking := [file.id for file in files if not _baseline_path(file).is_file()]:
         table = lacking[0]
         problem = f"{table} has no baseline"
         next_step = (
@@ -88,7 +88,7 @@ def check_baselines(
         resolved = resolve(file, "ci")
         cells = read_cells(results_folder(results_dir, "ci", file.id) / "cells.csv")
         outcomes[file.id] = compare_with_baseline(
-            cells, _baseline(file), kind_of_table(resolved).values()
+            cells, _baseline_path(file), kind_of_table(resolved).values()
         )
     return outcomes
 
@@ -106,11 +106,11 @@ def update_baselines(names: list[str], results_dir: Path) -> list[dict[str, Any]
         for file in files
     }
     for file in files:
-        refuse_failures(cells[file.id], _baseline(file))
+        refuse_failures(cells[file.id], _baseline_path(file))
     return [
         {
             "experiment": file.id,
-            "cells": update_baseline(cells[file.id], path := _baseline(file)),
+            "cells": update_baseline(cells[file.id], path := _baseline_path(file)),
             "file": str(path),
         }
         for file in files

@@ -28,7 +28,8 @@ class PublishedCheck:
     blocks : sequence of Block
         Its text; empty if there is a `record`.
     record : list of dict or None
-        Its content for JSON (see `published_record`); None unless it was requested.
+        Its content for JSON, a dict for each table (see `published_record`); None unless it was
+        requested.
     origins : str
         The line on the folders of the results; empty if there is one folder.
     tables : sequence of str
@@ -38,9 +39,9 @@ class PublishedCheck:
     compared : int
         The number of compared values.
     objections : sequence of str
-        See `StrictOutcome`.
+        A sentence on each table whose verdict says no, and each expectation that does not hold.
     strict_code : int
-        The exit code of a strict check.
+        The exit code of a strict check: 1 with an objection, 3 if nothing was decided, else 0.
     """
 
     blocks: Sequence[Block] = ()
@@ -86,7 +87,7 @@ def recall_check(
     texts: list[str] = []
     question = json.dumps([[*names], profile, as_json])
     cached = ReportCache(dirs).text(question, make)
-    return _check_from(json.loads(texts[0] if cached is None else cached))
+    return _check_from_json(json.loads(texts[0] if cached is None else cached))
 
 
 def published_check(
@@ -125,7 +126,7 @@ def published_check(
     )
 
 
-def _check_from(record: Mapping[str, Any]) -> PublishedCheck:
+def _check_from_json(record: Mapping[str, Any]) -> PublishedCheck:
     """Return a check from the object of its JSON: {field: value}, with blocks as dicts."""
     blocks = [Block(**block) for block in record["blocks"]]
     return PublishedCheck(**{**record, "blocks": blocks})

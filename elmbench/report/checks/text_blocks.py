@@ -38,17 +38,17 @@ def check_blocks(papers: Sequence[PaperResults]) -> list[Block]:
     facts = sum((paper.judged.counts.facts for paper in papers), Counter[str]())
     missing_runs = pd.concat([table.missing_runs for table in tables])
     return [
-        *_measures(tables),
-        *_counts(tables),
-        *_times(tables),
+        *_measure_blocks(tables),
+        *_count_blocks(tables),
+        *_time_blocks(tables),
         Block(),
         Block(text=counts_text(values, facts, missing_runs)),
-        *_claims(papers),
-        *_papers(papers),
+        *_claim_blocks(papers),
+        *_paper_blocks(papers),
     ]
 
 
-def _counts(tables: Sequence[JudgedTable]) -> Iterator[Block]:
+def _count_blocks(tables: Sequence[JudgedTable]) -> Iterator[Block]:
     """Yield the table with the number of values with each verdict, a line for each table.
 
     Verdicts that no value has get no column. With several lines, a sentence follows: the counts
@@ -76,7 +76,7 @@ def _counts(tables: Sequence[JudgedTable]) -> Iterator[Block]:
         )
 
 
-def _measures(tables: Iterable[JudgedTable]) -> Iterator[Block]:
+def _measure_blocks(tables: Iterable[JudgedTable]) -> Iterator[Block]:
     """Yield the table of measures, a line for each table and metric, its legend and an empty block.
 
     The columns after the table's id are `MEASURE_COLUMNS`. There is no block without a verdict.
@@ -93,7 +93,7 @@ def _measures(tables: Iterable[JudgedTable]) -> Iterator[Block]:
         yield Block()
 
 
-def _times(tables: Iterable[JudgedTable]) -> Iterator[Block]:
+def _time_blocks(tables: Iterable[JudgedTable]) -> Iterator[Block]:
     """Yield the table with the agreement of our times with the printed ones, and its legend.
 
     It has a line for each table and kind of time, under the most faithful profile. There is no
@@ -129,7 +129,7 @@ def _stack_words(headings: Iterable[str]) -> list[str]:
     return [heading.replace(" ", "\n") for heading in headings]
 
 
-def _claims(papers: Sequence[PaperResults]) -> Iterator[Block]:
+def _claim_blocks(papers: Sequence[PaperResults]) -> Iterator[Block]:
     """Yield a line that counts the claims about tables by verdict, and one for each tested one.
 
     There is no block without a claim.
@@ -150,7 +150,7 @@ def _claims(papers: Sequence[PaperResults]) -> Iterator[Block]:
             )
 
 
-def _papers(papers: Sequence[PaperResults]) -> Iterator[Block]:
+def _paper_blocks(papers: Sequence[PaperResults]) -> Iterator[Block]:
     """Yield the sentences on each paper, the answer in bold first, and its main claims.
 
     A main claim is left out unless all tables that test it are among those checked.

@@ -94,12 +94,12 @@ def comparison_charts(
     rows = _lines_of(predictions, spec.name)
     losses = _lines_of(importance, spec.name)
     if ranked:
-        yield _scores(results.cells, ranked, spec, results.resolved)
+        yield _scores_picture(results.cells, ranked, spec, results.resolved)
     if ranked and len(rows):
         by_model = {model: rows[rows["model"] == model] for model in ranked}
-        yield from _prediction_charts(by_model, spec)
+        yield from _prediction_pictures(by_model, spec)
     if len(losses):
-        yield _importance(losses)
+        yield _importance_picture(losses)
 
 
 def _lines_of(lines: pd.DataFrame, dataset: str) -> pd.DataFrame:
@@ -110,7 +110,7 @@ def _lines_of(lines: pd.DataFrame, dataset: str) -> pd.DataFrame:
     return lines[lines["dataset"] == dataset] if len(lines) else lines
 
 
-def _prediction_charts(
+def _prediction_pictures(
     by_model: dict[str, pd.DataFrame], spec: DatasetSpec
 ) -> Iterator[Picture]:
     """Yield the pictures of the predictions of one data set, of the best model.
@@ -122,16 +122,16 @@ def _prediction_charts(
     best = next(iter(by_model))
     rows = by_model[best]
     if spec.task == "regression":
-        yield _errors(best, rows)
+        yield _regression_picture(best, rows)
         return
     counts = spec.shape.classes
     labels = counts if isinstance(counts, dict) else sorted(rows["true"].unique())
-    yield _confusion(best, rows, list(labels))
+    yield _confusion_picture(best, rows, list(labels))
     if spec.positive:
-        yield from _curves(by_model, spec.positive[0])
+        yield from _curve_pictures(by_model, spec.positive[0])
 
 
-def _scores(
+def _scores_picture(
     cells: pd.DataFrame, models: Sequence[str], spec: DatasetSpec, resolved: Resolved
 ) -> Picture:
     """Return the picture of the scores of one data set: a dot for each fold, a bar for each mean.
@@ -155,7 +155,7 @@ def _scores(
     )
 
 
-def _errors(model: str, rows: pd.DataFrame) -> Picture:
+def _regression_picture(model: str, rows: pd.DataFrame) -> Picture:
     """Return the picture of the targets of a regression against the predictions, with the diagonal.
 
     `rows`: test rows with columns `predicted` and `true`; at most `_MOST_POINTS` of them, drawn at
@@ -185,7 +185,9 @@ def _errors(model: str, rows: pd.DataFrame) -> Picture:
     )
 
 
-def _confusion(model: str, rows: pd.DataFrame, classes: Sequence[str]) -> Picture:
+def _confusion_picture(
+    model: str, rows: pd.DataFrame, classes: Sequence[str]
+) -> Picture:
     """Return the picture of the confusion matrix: true classes in rows, shares of each row.
 
     `rows`: test rows with columns `true` and `predicted`. `classes`: the order of rows and columns.
@@ -199,7 +201,7 @@ def _confusion(model: str, rows: pd.DataFrame, classes: Sequence[str]) -> Pictur
         rows["true"],
         rows["predicted"],
         labels=classes,
-        display_labels=[_short(name) for name in classes],
+        display_labels=[_short_name(name) for name in classes],
         normalize="true",
         values_format=".2f",
         include_values=len(classes) <= _MOST_PRINTED,
@@ -216,7 +218,9 @@ def _confusion(model: str, rows: pd.DataFrame, classes: Sequence[str]) -> Pictur
     )
 
 
-def _curves(by_model: Mapping[str, pd.DataFrame], positive: str) -> Iterator[Picture]:
+def _curve_pictures(
+    by_model: Mapping[str, pd.DataFrame], positive: str
+) -> Iterator[Picture]:
     """Yield the pictures of the ROC and precision-recall curves of `_MOST_CURVES` models.
 
     The best models come first. Models without a probability or decision value for every row have no
@@ -264,7 +268,7 @@ def _curves(by_model: Mapping[str, pd.DataFrame], positive: str) -> Iterator[Pic
         yield Picture(f"{label} from the mean over folds", figure_bytes(figure))
 
 
-def _importance(lines: pd.DataFrame) -> Picture:
+def _importance_picture(lines: pd.DataFrame) -> Picture:
     """Return the picture of the permutation importance of columns, the largest on top.
 
     `lines`: of `importance.csv` for one data set, the largest first; the first `_MOST_COLUMNS` are
@@ -280,7 +284,7 @@ def _importance(lines: pd.DataFrame) -> Picture:
         ecolor="grey",
         height=0.7,
     )
-    axes.set_yticks(range(len(top)), [_short(name) for name in top["column"]])
+    axes.set_yticks(range(len(top)), [_short_name(name) for name in top["column"]])
     axes.axvline(0, color="grey", linewidth=0.8)
     metric, model = (str(lines[name].iloc[0]) for name in ("metric", "model"))
     axes.locator_params(axis="x", nbins=4)
@@ -299,6 +303,6 @@ def _importance(lines: pd.DataFrame) -> Picture:
     )
 
 
-def _short(name: str) -> str:
+def _short_name(name: str) -> str:
     """Return a name, cut to 24 characters; the last of them is then an ellipsis."""
     return name if len(name) <= 24 else f"{name[:23]}…"

@@ -45,7 +45,7 @@ class SiteFolder:
         `digest`: as given to `replace`. It is False if a file of the site is missing, but the
         contents of its files are not compared.
         """
-        names = self._names()
+        names = self._earlier_names()
         return (
             bool(names)
             and self._manifest().get("digest") == digest
@@ -58,7 +58,7 @@ class SiteFolder:
         With `force`, it may hold any files; a file in place of the folder is always an error.
         Unfinished files of ended processes are deleted in it.
         """
-        paths = [self.path / name for name in self._names()]
+        paths = [self.path / name for name in self._earlier_names()]
         for folder in {
             self.path,
             *(path.parent for path in paths if self._is_inside(path)),
@@ -93,7 +93,7 @@ class SiteFolder:
         earlier site stays then.
         """
         self.check()
-        earlier = self._names()
+        earlier = self._earlier_names()
         self._check_names(set(files) - set(earlier))
         self._check_folders(files)
         try:
@@ -104,7 +104,7 @@ class SiteFolder:
                 for name in sorted(
                     files, key=lambda name: (name != FIRST_PAGE, "/" in name)
                 ):
-                    _write(
+                    _write_content(
                         files[name], stack.enter_context(replace_file(self.path / name))
                     )
                 (self.path / FIRST_PAGE).unlink(missing_ok=True)
@@ -126,7 +126,7 @@ class SiteFolder:
         """
         return read_json(self.path / MANIFEST)
 
-    def _names(self) -> list[str]:
+    def _earlier_names(self) -> list[str]:
         """Return the names of the earlier site's files, relative to its folder.
 
         There are none without a manifest. Names that lead out of the folder are left out.
@@ -194,7 +194,7 @@ class SiteFolder:
                     path.parent.rmdir()
 
 
-def _write(content: str | Path, path: Path) -> None:
+def _write_content(content: str | Path, path: Path) -> None:
     """Write a text to a path, or copy the file at the path `content` to it."""
     if isinstance(content, Path):
         shutil.copyfile(content, path)

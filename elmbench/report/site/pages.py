@@ -68,7 +68,7 @@ _MOST_COLUMNS = 16
 Recall = Callable[[str, Callable[[], dict[str, str]]], dict[str, str]]
 
 
-def _compute(paper: str, make: Callable[[], dict[str, str]]) -> dict[str, str]:
+def _compute_uncached(paper: str, make: Callable[[], dict[str, str]]) -> dict[str, str]:
     """Return the texts that `make` computes, as a cache without entries would (see `Recall`).
 
     `paper`: not used.
@@ -77,7 +77,9 @@ def _compute(paper: str, make: Callable[[], dict[str, str]]) -> dict[str, str]:
 
 
 def site_files(
-    papers: Sequence[PaperResults], recall: Recall = _compute, watch: Watch = iter
+    papers: Sequence[PaperResults],
+    recall: Recall = _compute_uncached,
+    watch: Watch = iter,
 ) -> dict[str, str | Path]:
     """Return the files of the site: {address: text of a page, style or data, or path to be copied}.
 
@@ -131,7 +133,9 @@ def _overview_pages(
 
     `watch`: yields the tables that it is given while they are judged, to show progress.
     """
-    for table in _watched([table for paper in papers for table in paper.tables], watch):
+    for table in _watch_tables(
+        [table for paper in papers for table in paper.tables], watch
+    ):
         table.judged.judge()
     total = sum(
         (Counter(paper.judged.values_by_verdict) for paper in papers), Counter[str]()
@@ -169,7 +173,9 @@ def _datasets_of(papers: Iterable[PaperResults]) -> list[DatasetSpec]:
     return [spec for spec in specs if spec.name in names]
 
 
-def _watched(tables: Sequence[TableResults], watch: Watch) -> Iterator[TableResults]:
+def _watch_tables(
+    tables: Sequence[TableResults], watch: Watch
+) -> Iterator[TableResults]:
     """Yield the results of tables while `watch` goes through their files, to show progress.
 
     `watch` must yield each file that it is given, once and in order (else ValueError).
@@ -191,7 +197,7 @@ def _paper_pages(
     has_readings = bool(paper.paper.readings)
     if has_readings:
         yield _page(paper.readings_page, "readings.html", papers, paper=paper)
-    for table in _watched(paper.run, watch):
+    for table in _watch_tables(paper.run, watch):
         page, _ = table.link
         yield _page(page, "table.html", papers, paper=paper, table=table)
 

@@ -48,23 +48,23 @@ class RankDiagram:
     @property
     def width(self) -> int:
         """The width of the whole drawing: the axis and the names on both sides."""
-        return self._left + _LENGTH + self._margin(is_left=False)
+        return self._axis_left + _LENGTH + self._margin(is_left=False)
 
     @property
     def height(self) -> int:
         """The height of the whole drawing: the axis, the bars and the rows of names."""
         n_rows = math.ceil(self._n_models / 2)
-        return math.ceil(self._top + n_rows * _ROW)
+        return math.ceil(self._first_row + n_rows * _ROW)
 
     @property
     def axis(self) -> tuple[float, float, int]:
         """The positions of the axis: of its left (rank 1) and right end, and its vertical one."""
-        return self._x(1), self._x(self._n_models), _AXIS
+        return self._x_of_rank(1), self._x_of_rank(self._n_models), _AXIS
 
     @property
     def ticks(self) -> list[tuple[float, int]]:
         """Pairs (horizontal position, rank) for each whole rank, from 1 to the number of models."""
-        return [(self._x(rank), rank) for rank in range(1, self._n_models + 1)]
+        return [(self._x_of_rank(rank), rank) for rank in range(1, self._n_models + 1)]
 
     @cached_property
     def bars(self) -> list[tuple[float, float, int]]:
@@ -74,8 +74,8 @@ class RankDiagram:
         """
         return [
             (
-                self._x(first) - _OVERHANG,
-                self._x(last) + _OVERHANG,
+                self._x_of_rank(first) - _OVERHANG,
+                self._x_of_rank(last) + _OVERHANG,
                 _AXIS + number * _BAR_STEP,
             )
             for number, (first, last) in enumerate(self.comparison.cliques(), start=1)
@@ -89,14 +89,14 @@ class RankDiagram:
         to top.
         """
         half = math.ceil(self._n_models / 2)
-        texts = self._texts
+        texts = self._name_texts
         names = []
         for position, rank in enumerate(self.comparison.ranks.values()):
             is_left = position < half
             row = position if is_left else self._n_models - 1 - position
-            y = self._top + row * _ROW
-            end = self._left - 12 if is_left else self._left + _LENGTH + 12
-            x = self._x(rank)
+            y = self._first_row + row * _ROW
+            end = self._axis_left - 12 if is_left else self._axis_left + _LENGTH + 12
+            x = self._x_of_rank(rank)
             names.append(
                 Name(
                     text=texts[position],
@@ -109,7 +109,7 @@ class RankDiagram:
         return names
 
     @property
-    def _texts(self) -> list[str]:
+    def _name_texts(self) -> list[str]:
         """The texts of the models with their ranks, the best first.
 
         They are "SVM 1.50" for the left and "3.20 ELM" for the right half: the rank is on the side
@@ -122,14 +122,14 @@ class RankDiagram:
         ]
 
     @property
-    def _left(self) -> int:
+    def _axis_left(self) -> int:
         """The horizontal position of the left end of the axis, after the names on the left."""
         return self._margin(is_left=True)
 
     def _margin(self, *, is_left: bool) -> int:
         """Return the width of the space for the names on the left or the right of the axis."""
         half = math.ceil(self._n_models / 2)
-        texts = self._texts[:half] if is_left else self._texts[half:]
+        texts = self._name_texts[:half] if is_left else self._name_texts[half:]
         longest = max(map(len, texts))
         return max(_MARGIN, 16 + longest * _CHARACTER)
 
@@ -139,11 +139,11 @@ class RankDiagram:
         return len(self.comparison.ranks)
 
     @property
-    def _top(self) -> int:
+    def _first_row(self) -> int:
         """The vertical position of the first row of names, which is below all bars."""
         return _AXIS + len(self.bars) * _BAR_STEP + 18
 
-    def _x(self, rank: float) -> float:
+    def _x_of_rank(self, rank: float) -> float:
         """Return the horizontal position of an average rank, which is 1 to the number of models."""
         share = (rank - 1) / (self._n_models - 1)
-        return round(self._left + share * _LENGTH, 1)
+        return round(self._axis_left + share * _LENGTH, 1)

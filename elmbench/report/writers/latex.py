@@ -134,9 +134,11 @@ def _lines_block(table: ResultTable, section: Section) -> str:
         header = [tex(columns[i].heading) for i in positions]
         cells = [[tex(row[i]) for i in positions] for row in rows]
         # A page may break after each row.
-        lines = [[_row(cells_of_row)] for cells_of_row in cells]
+        lines = [[_latex_row(cells_of_row)] for cells_of_row in cells]
         alignment = "".join(marks)
-        blocks += _tables(caption, alignment, header, lines, is_continued=bool(blocks))
+        blocks += _table_texts(
+            caption, alignment, header, lines, is_continued=bool(blocks)
+        )
     return "\n".join(blocks)
 
 
@@ -150,7 +152,7 @@ def _parts_of_columns(n_columns: int) -> Iterator[list[int]]:
         yield positions
         return
     labels = positions[:_LABELS]
-    for group in _groups(positions[_LABELS:], _MOST_COLUMNS - _LABELS):
+    for group in _in_groups(positions[_LABELS:], _MOST_COLUMNS - _LABELS):
         yield [*labels, *group]
 
 
@@ -168,10 +170,10 @@ def _grid_block(table: ResultTable, section: Section, grid: "TableGrid") -> str:
     header = [tex(grid.corner), *map(tex, grid.columns)]
     alignment = f"l{'c' * len(grid.columns)}"
     lines = list(_grid_rows(grid))
-    return "\n".join(_tables(caption, alignment, header, lines))
+    return "\n".join(_table_texts(caption, alignment, header, lines))
 
 
-def _groups(items: Sequence[_Item], size: int) -> Iterator[Sequence[_Item]]:
+def _in_groups(items: Sequence[_Item], size: int) -> Iterator[Sequence[_Item]]:
     """Yield the items in groups of `size`, in order; the last group has the remaining ones."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
@@ -190,7 +192,7 @@ def _caption(*parts: str) -> str:
     return ". ".join(sentences)
 
 
-def _tables(
+def _table_texts(
     caption: str,
     alignment: str,
     header: Sequence[str],
@@ -205,7 +207,7 @@ def _tables(
     the first table, too, is a continuation; the others always are, and say so in the caption.
     """
     height = max(map(len, lines), default=1)
-    for group in _groups(lines, _MOST_ROWS // height):
+    for group in _in_groups(lines, _MOST_ROWS // height):
         ending = " (continued)" if is_continued else ""
         parts = [
             r"\begin{table}",
@@ -214,7 +216,7 @@ def _tables(
             _FIT_WIDTH,
             rf"\begin{{tabular}}{{{alignment}}}",
             r"\toprule",
-            _row(header),
+            _latex_row(header),
             r"\midrule",
             *(row for rows in group for row in rows),
             r"\bottomrule",
@@ -233,13 +235,13 @@ def _grid_rows(grid: "TableGrid") -> Iterator[list[str]]:
     for name, entries in grid.rows:
         ours = [_our_text(entry) for entry in entries]
         published = [_published_text(entry) for entry in entries]
-        rows = [_row([tex(name), *ours])]
+        rows = [_latex_row([tex(name), *ours])]
         if any(published):
-            rows.append(_row([r"\quad published", *published]))
+            rows.append(_latex_row([r"\quad published", *published]))
         yield rows
 
 
-def _row(cells: Sequence[str]) -> str:
+def _latex_row(cells: Sequence[str]) -> str:
     """Return a row of a LaTeX table, with its ending, from cells that are already escaped."""
     return rf"{' & '.join(cells)} \\"
 

@@ -154,16 +154,16 @@ def blocks(
     units = [[i] for i in range(n_names, len(headings))]
     for group in _side_by_side(units, widths.__getitem__, space):
         shown = [*names, *group]
-        shown_headings = _pick(headings, shown)
+        shown_headings = _pick_columns(headings, shown)
         yield lines_text(
             shown_headings,
-            [_pick(row, shown) for row in rows],
+            [_pick_columns(row, shown) for row in rows],
             right=shown_headings[n_names:],
             whole=shown_headings[1:],
         )
 
 
-def _pick(row: Sequence[T], columns: Iterable[int]) -> list[T]:
+def _pick_columns(row: Sequence[T], columns: Iterable[int]) -> list[T]:
     """Return the items of a row at these positions, in the order of `columns`."""
     return [row[column] for column in columns]
 
@@ -239,7 +239,7 @@ def _text_of(line: Line, column: Column) -> str:
     text = line.get(column.name, "")
     if not column.brief:
         return text
-    short = _short(text, deviations=False)
+    short = _short_value(text, deviations=False)
     number = short.partition(" ")[0]
     whole_part = number.partition(".")[0]
     # Words such as "failed" stay.
@@ -414,7 +414,7 @@ def _our_text(entry: Entry | None, deviations: bool) -> Text:
     """
     if entry is None:
         return Text("")
-    text = _short(entry.shown or "–", deviations)
+    text = _short_value(entry.shown or "–", deviations)
     return Text(f"{text}*" if entry.best else text)
 
 
@@ -426,7 +426,7 @@ def _published_text(entry: Entry | None, deviations: bool) -> Text:
     """
     if entry is None:
         return Text("")
-    text = _short(entry.published_text, deviations)
+    text = _short_value(entry.published_text, deviations)
     if entry.best_published:
         text += "*"
     if entry.verdict:
@@ -434,7 +434,7 @@ def _published_text(entry: Entry | None, deviations: bool) -> Text:
     return Text(text, style=_COLOURS.get(entry.verdict, ""))
 
 
-def _short(text: str, deviations: bool) -> str:
+def _short_value(text: str, deviations: bool) -> str:
     """Return a value such as "0.9 ± 0.1" without the spaces around ±, as "0.9±0.1".
 
     Without `deviations`, it is only the mean. A remark after it, such as "(3 ok)", stays; so does a

@@ -411,7 +411,7 @@ def test_columns_whose_names_begin_alike_have_bars_of_their_own(
             "importance": [0.5, 0.1],
         }
     )
-    charts._importance(lines.assign(std=0.1, metric="mcc", model="elm"))
+    charts._importance_picture(lines.assign(std=0.1, metric="mcc", model="elm"))
     assert len({bar.get_y() for bar in drawn[0].axes[0].patches}) == 2
 
 
