@@ -72,7 +72,7 @@ class ClaimOutcome:
 
     @property
     def label(self) -> str:
-        """The table and the profile in words."""
+        """The label of the table and the name of the profile, such as `Table IV, profile paper`."""
         return f"{self.resolved.file.spec.label}, profile {self.resolved.profile}"
 
     @property
@@ -225,7 +225,7 @@ def _join_distinct(texts: Iterable[str]) -> str:
 
 
 def _datasets_text(claim: Claim) -> str:
-    """Return the data set of a claim, or `most data sets` or `all data sets`."""
+    """Return the data set of a comparison, or `most data sets` or `all data sets`."""
     are_several = claim.dataset in (MOST, ALL_OF_THEM)
     return f"{claim.dataset} data sets" if are_several else claim.dataset
 
@@ -242,7 +242,7 @@ def _rivals_in_words(claim: Claim, rivals: Sequence[str]) -> str:
 
 
 def _metric_words(measure: Measure) -> str:
-    """Return the name of a measure for readers; the values have the unit."""
+    """Return the name of a measure for readers, without the unit of times."""
     return words_for(measure.column).removesuffix(" (s)")
 
 

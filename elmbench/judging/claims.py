@@ -63,7 +63,11 @@ class _Values(NamedTuple):
 
 
 class _Results:
-    """The results that claims are tested on: default readings, first selection."""
+    """The results that claims are tested on: default readings, first selection.
+
+    `summary`: a frame with the columns of `summary.csv`, with at least one line, whose selection
+    counts. `measured`: the cells of the same results.
+    """
 
     def __init__(self, summary: pd.DataFrame, measured: MeasuredCells) -> None:
         self.resolved = measured.resolved
@@ -107,7 +111,10 @@ class _Results:
         ]
 
     def is_comparable(self, dataset: str) -> bool:
-        """Return True if all rows of the paper, and no others, were used on a data set."""
+        """Return True if our cells on a data set use all rows of the paper, and no others.
+
+        It is False for other data, and if the profile or the public file lacks rows.
+        """
         if not self.resolved.compares(dataset):
             return False
         groups = [

@@ -47,20 +47,20 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Distortion:
-    """A distorted print of a table."""
+    """A distorted print of a table: the kind of the distortion, and the distorted rows."""
 
     kind: str
     rows: list[Row]
 
 
 def distorted_prints(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
-    """Yield the distorted prints of a table that a reader would object to, of each of `KINDS`: two
-    models exchanged (everywhere, or on one data set), two data sets exchanged, the rivals of the
-    best model lowered, differences doubled, all values shifted (by two margins up, then down), and
-    each model replaced by noise.
+    """Yield the distorted prints of a table that a reader would object to, of each of `KINDS`.
 
-    Models are exchanged only if the print separates them by more than the margin on a data set, and
-    data sets only if they have the same models and a median difference above the margin.
+    The kinds are two models exchanged (everywhere, or on one data set), two data sets exchanged,
+    the rivals of the best model lowered, differences doubled, all values shifted (by two margins
+    up, then down), and each model replaced by noise. Models are exchanged only if the print
+    separates them by more than the margin on a data set, and data sets only if they have the same
+    models and a median difference above the margin. `rows`: those of one metric, at least one.
     """
     for pair in compare_pairs(rows):
         exchanged = [_exchange_models(row, *pair.models) for row in rows]
@@ -79,8 +79,9 @@ def distorted_prints(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
 
 
 def _change_differences(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
-    """Yield the print in which the rivals of the best model are worse by two margins and, if the
-    print separates any models, the print with doubled differences.
+    """Yield the print in which the rivals of the best model are worse by two margins.
+
+    If the print separates any models, the print with doubled differences follows.
     """
     best = _best_published(metric, rows)
     margins = 2 if less_is_better(metric) else -2
@@ -92,15 +93,14 @@ def _change_differences(metric: str, rows: Sequence[Row]) -> Iterator[Distortion
 
 
 def _shift_print(row: Row, margins: float) -> Row:
-    """Return a row in which all published values are larger by `margins` times their own
-    margins.
-    """
+    """Return a row in which each published value is larger by `margins` times its own margin."""
     return row.with_published(row.published + margins * row.margins)
 
 
 def _exchange_models(row: Row, first: str, second: str) -> Row:
-    """Return a row in which two models have each other's published value; the same row if it lacks
-    one of them.
+    """Return a row in which two models have each other's published value.
+
+    If the row lacks one of them, it is returned as it is.
     """
     if not {first, second} <= set(row.models):
         return row
@@ -111,8 +111,9 @@ def _exchange_models(row: Row, first: str, second: str) -> Row:
 
 
 def _exchange_once(rows: Sequence[Row]) -> Iterator[Distortion]:
-    """Yield a print for each two models and each data set that separates them; they are exchanged
-    on this data set only.
+    """Yield a print for each two models and each data set whose print separates them.
+
+    They are exchanged on this data set only.
     """
     for number, row in enumerate(rows):
         for i, j in row.clear_pairs:
@@ -122,10 +123,10 @@ def _exchange_once(rows: Sequence[Row]) -> Iterator[Distortion]:
 
 
 def _exchange_datasets(rows: Sequence[Row]) -> Iterator[Distortion]:
-    """Yield a print for each two data sets of the same models; they have each other's published
-    values.
+    """Yield a print for each two data sets that have each other's published values.
 
-    Data sets with a median difference within the margin are not exchanged.
+    They must have the same models. Data sets with a median difference within the margin are not
+    exchanged.
     """
     for i, j in combinations(range(len(rows)), 2):
         first = rows[i]
@@ -144,15 +145,19 @@ def _exchange_datasets(rows: Sequence[Row]) -> Iterator[Distortion]:
 
 
 def _best_published(metric: str, rows: Sequence[Row]) -> str:
-    """Return the model with the best published value on the most data sets."""
+    """Return the model that has the best published value on the most data sets.
+
+    `rows`: at least one.
+    """
     find_best = np.argmin if less_is_better(metric) else np.argmax
     counts = Counter(row.models[int(find_best(row.published))] for row in rows)
     return counts.most_common(1)[0][0]
 
 
 def _with_shifted_rivals(row: Row, best: str, margins: int) -> Row:
-    """Return a row in which all models but the best have published values larger by `margins` times
-    their own margins.
+    """Return a row in which all models but the best have larger published values.
+
+    Each is larger by `margins` times its own margin; a negative number makes it smaller.
     """
     is_rival = np.array([float(model != best) for model in row.models])
     shifts = margins * row.margins * is_rival
@@ -166,10 +171,10 @@ def _with_doubled_differences(row: Row) -> Row:
 
 
 def _with_noise(row: Row, model: str) -> Row:
-    """Return a row in which one published value is moved up or down at random; the same row if it
-    lacks the model.
+    """Return a row in which the published value of a model is moved up or down at random.
 
-    The distance is 0.5 to 1 times the range of the row or two margins, whichever is larger.
+    The distance is 0.5 to 1 times the range of the row or two margins, whichever is larger. The
+    seed is that of the data set and the model. If the row lacks the model, it is returned as it is.
     """
     if model not in row.models:
         return row
@@ -185,7 +190,7 @@ def _with_noise(row: Row, model: str) -> Row:
 
 
 @dataclass(frozen=True)
-class Noticed:
+class NoticedDistortions:
     """The number of distortions of one kind, and how many of them the verdict notices."""
 
     kind: str
@@ -193,9 +198,14 @@ class Noticed:
     noticed: int
 
 
-def count_noticed_distortions(metric: str, rows: Sequence[Row]) -> list[Noticed]:
-    """Return, for each kind of distortion that the table has, the number of distorted prints and of
-    those whose verdict differs from that on the print.
+def count_noticed_distortions(
+    metric: str, rows: Sequence[Row]
+) -> list[NoticedDistortions]:
+    """Return, for each kind of distortion that the table has, how many the verdict notices.
+
+    The number of distorted prints of the kind is returned with it. A distorted print is noticed if
+    its verdict differs from that on the print in more than numbers. `rows`: those of the metric, at
+    least one.
     """
     original = judge_measures(metric, rows)
     n: Counter[str] = Counter()
@@ -204,15 +214,17 @@ def count_noticed_distortions(metric: str, rows: Sequence[Row]) -> list[Noticed]
         n[distortion.kind] += 1
         noticed[distortion.kind] += _is_noticed(distortion, metric, original)
     return [
-        Noticed(kind, n=n[kind], noticed=noticed[kind]) for kind in KINDS if n[kind]
+        NoticedDistortions(kind, n=n[kind], noticed=noticed[kind])
+        for kind in KINDS
+        if n[kind]
     ]
 
 
 def _is_noticed(distortion: Distortion, metric: str, original: TableVerdict) -> bool:
-    """Return True if the verdict on a distorted print differs from the original one in more than
-    numbers.
+    """Return True if the verdict on a distorted print differs from the original one.
 
-    For models exchanged on one data set, only the order is judged unless it does not hold.
+    Numbers do not count. For models exchanged on one data set, only the order is judged unless it
+    does not hold.
     """
     if distortion.kind == _EXCHANGED_ONCE:
         # A table has hundreds of these, and the order is the cheapest measure.
@@ -224,8 +236,10 @@ def _is_noticed(distortion: Distortion, metric: str, original: TableVerdict) -> 
 
 
 def states_and_exceptions(verdict: TableVerdict) -> tuple[object, ...]:
-    """Return the states of a verdict and of its measures, with their exceptions: two verdicts with
-    equal ones differ in numbers only.
+    """Return the states of a verdict and of its measures, with their exceptions.
+
+    Two verdicts with equal results differ in numbers only. The first item is the state; each other
+    one is (state, exceptions, name of the model or data set that it rests on).
     """
     return (
         verdict.state,
@@ -242,6 +256,7 @@ def count_accepted_own_runs(
     """Return how many of the prints made of our own runs are accepted, and how many there are.
 
     A print is accepted if its verdict is not `does not hold` and no strict test rejects it.
+    `compared`: the compared values of the metric.
     """
     accepted = 0
     n = 0
@@ -254,11 +269,11 @@ def count_accepted_own_runs(
 
 
 def prints_of_runs(compared: Sequence[ComparedValue]) -> Iterator[list[ComparedValue]]:
-    """Yield the values with the mean of some of our runs in place of the print, compared with the
-    other runs: one print beginning at each run.
+    """Yield the compared values with the mean of some of our runs in place of the published value.
 
-    The print is a mean of as many runs as the published value, but at most of half of them. Values
-    with too few other runs are left out.
+    There is one print beginning at each run; its values are compared with the other runs. It is a
+    mean of as many runs as the published value, but at most of half of them. Values with too few
+    other runs are left out, and prints without any value.
     """
     for first in range(max((len(value.runs) for value in compared), default=0)):
         prints = []

@@ -17,7 +17,7 @@ _NO = ("does not hold", "holds in part")
 
 @dataclass(frozen=True)
 class StrictOutcome:
-    """The outcome of a strict check of tables."""
+    """The outcome of a strict check of tables: what contradicts the papers or the expectations."""
 
     #: A sentence on each table whose verdict says no, and on each expectation that does not hold.
     objections: tuple[str, ...]
@@ -26,7 +26,7 @@ class StrictOutcome:
 
     @property
     def exit_code(self) -> int:
-        """1 for an objection, 3 if nothing was decided, else 0."""
+        """The exit code of the command: 1 for an objection, 3 if nothing was decided, else 0."""
         if self.objections:
             return 1
         return 0 if self.is_decided else 3

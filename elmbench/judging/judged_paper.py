@@ -177,7 +177,7 @@ class JudgedPaper:
 
     @cached_property
     def main_claims(self) -> list[TestedClaim]:
-        """The main claims of the paper that were tested."""
+        """The main claims of the paper that were tested, in its order; others are left out."""
 
         def parts_of(main: MainClaim) -> list[ClaimOutcome]:
             """Return the outcomes of the claims about tables that test a main claim; maybe none."""

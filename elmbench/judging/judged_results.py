@@ -23,15 +23,19 @@ from elmbench.specs.profiles import Resolved
 
 
 class JudgedResults:
-    """The results of a table under one profile, judged. Each part is computed once, on first use.
+    """The results of a table under one profile, judged.
+
+    Each part is computed once, on first use.
 
     Attributes
     ----------
     cells : DataFrame
         The lines of `cells.csv`.
     resolved : Resolved
+        The table under the profile.
     committed : collection of tuple
-        The groups of cells of the committed results, if other groups are the user's.
+        The groups of cells of the committed results, (data set, model, selection, reading); empty
+        if all cells are of one origin.
     """
 
     def __init__(
@@ -51,7 +55,7 @@ class JudgedResults:
 
     @cached_property
     def lines(self) -> list[SummaryLine]:
-        """The lines of the summary."""
+        """The lines of `summary.csv`, as records in its order."""
         return summary_lines(self.measured)
 
     @cached_property
@@ -100,12 +104,15 @@ class JudgedResults:
 
     @cached_property
     def verdicts(self) -> list[TableVerdict]:
-        """The verdicts on the table, one for each metric with published values."""
+        """The verdicts on the table, one for each metric with compared values."""
         return judge_table(self.compared_values, self.resolved)
 
     @cached_property
     def times(self) -> list[value_agreement.TimesAgreement]:
-        """The agreement of our times with the published ones, one for each metric of times."""
+        """The agreement of our times with the published ones, one for each kind of time.
+
+        A kind without two comparable models on a data set is left out.
+        """
         return list(
             value_agreement.agreements_of_times(self.published_values, self.resolved)
         )

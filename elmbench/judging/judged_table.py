@@ -131,7 +131,7 @@ class JudgedTable:
 
     @cached_property
     def counts(self) -> VerdictCounts:
-        """The numbers of published values and of facts of data sets with each verdict."""
+        """The numbers of published values and of facts of data sets, each by verdict."""
         return verdict_counts(self.published_values)
 
     @cached_property
@@ -156,7 +156,11 @@ class JudgedTable:
         datasets = {ALL, *printed.datasets} - set(printed.stand_ins)
 
         def is_shown(dataset: str, model: str, published: PublishedValue) -> bool:
-            """Return True if the table shows a value: it may show some of those in a file."""
+            """Return True if the table shows a published value.
+
+            It does so on its data sets, for cited values, for models that it shows and for models
+            that the suite does not have.
+            """
             is_in_file_alone = model in self.file.all_columns and model not in models
             is_of_model = published.cited or not is_in_file_alone
             return dataset in datasets and is_of_model

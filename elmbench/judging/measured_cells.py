@@ -137,7 +137,7 @@ class MeasuredCells:
 
     @property
     def _paper(self) -> Paper:
-        """The paper of the table."""
+        """The paper that the table is from."""
         return self.resolved.file.paper
 
     @cached_property

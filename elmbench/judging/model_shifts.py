@@ -18,9 +18,10 @@ def is_shifted(rows: Sequence[Row], n_models: int) -> bool:
 
     The median of its signed distances (ours minus published, in margins) is beyond one margin, and
     their mean differs from 0 by Student's test, at a level of 5 % for all models of the table
-    together (Bonferroni).
+    together (Bonferroni). It is False also if this cannot be decided, because a data set has a
+    single run of the model.
 
-    `rows`: those of the model alone. `n_models`: the number of models in the table.
+    `rows`: those of the model alone, at least one. `n_models`: the number of models in the table.
     """
     distances = np.concatenate(
         [(row.means - row.published) / row.margins for row in rows]
@@ -33,7 +34,9 @@ def is_shifted(rows: Sequence[Row], n_models: int) -> bool:
     degrees = np.concatenate([row.n_runs for row in rows]) - 1
     if np.any(degrees < 1):
         return False
-    variances = np.concatenate([_variances(row) / row.margins**2 for row in rows])
+    variances = np.concatenate(
+        [_variances_of_distances(row) / row.margins**2 for row in rows]
+    )
     total = float(variances.sum())
     if total == 0:
         return True
@@ -44,9 +47,10 @@ def is_shifted(rows: Sequence[Row], n_models: int) -> bool:
     return bool(abs(distances.sum()) > quantile * np.sqrt(total))
 
 
-def _variances(row: Row) -> Array:
-    """Return the variance of each distance of a row: that of a published mean and of ours, at least
-    the least half width squared, and that of the rounding.
+def _variances_of_distances(row: Row) -> Array:
+    """Return the variance of the distance of each published value of a row from our mean.
+
+    It is that of both means, at least the least half width squared, plus that of the rounding.
     """
     variances_of_run = (row.residuals**2).sum(axis=0)
     of_means = variances_of_run * (1 / row.mean_of + 1 / row.n_runs)

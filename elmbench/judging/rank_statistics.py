@@ -61,12 +61,12 @@ class Statistics:
 
     @property
     def datasets(self) -> tuple[str, ...]:
-        """The data sets that have every one of the models."""
+        """The data sets on which the models are compared: those that have every one of them."""
         return tuple(map(str, self.values.index))
 
     @cached_property
     def ranks(self) -> dict[Any, float]:
-        """The average rank of each model, the best (smallest) first."""
+        """The average rank of each model over the data sets, the best (smallest) first."""
         return self.values.rank(axis=1, ascending=False).mean().to_dict()
 
     @cached_property

@@ -23,8 +23,10 @@ SIMULATIONS = 2000
 
 @dataclass(frozen=True)
 class StrictTest:
-    """The published values outside of their prediction intervals, and the share of simulated reruns
-    with as many.
+    """The result of the strict test of a metric, for one number of runs behind the print.
+
+    `outside` of `n` published values lie outside of their prediction intervals; `p` is the share of
+    simulated reruns with as many or more.
     """
 
     #: The number of runs that a published value is taken to be a mean over.
@@ -37,10 +39,10 @@ class StrictTest:
 def strict_tests(
     rows: Sequence[Row], means_of: Sequence[int]
 ) -> tuple[StrictTest, ...]:
-    """Return the strict test of a metric for each number of runs that a published value may be a
-    mean over; none if no model has three runs.
+    """Return the strict test of a metric for each of the numbers `means_of`.
 
-    Reruns are simulated once for all tests.
+    A published value is a mean over this number of runs. There are none if no model has three runs
+    on a data set; models with fewer are left out. Reruns are simulated once for all tests.
     """
     chosen = []
     for row in rows:
@@ -57,8 +59,9 @@ def strict_tests(
 def _strict_test(
     rows: Sequence[Row], reruns: Sequence[_Reruns], mean_of: int
 ) -> StrictTest:
-    """Return the strict test of rows if a published value is a mean over `mean_of` runs. `reruns`:
-    those of each row.
+    """Return the strict test of rows if a published value is a mean over `mean_of` runs.
+
+    `reruns`: the simulated reruns of each row.
     """
     outside = 0
     simulated = np.zeros(SIMULATIONS, dtype=np.int64)
@@ -74,25 +77,28 @@ def _strict_test(
     )
 
 
-def _number_outside(row: Row, draws: int) -> int:
-    """Return the number of published values of a row outside of their intervals if each is a mean
-    over `draws` runs.
+def _number_outside(row: Row, mean_of: int) -> int:
+    """Return the number of published values of a row that are outside of their intervals.
+
+    `mean_of`: the number of runs that each is a mean over.
     """
     variances = (row.residuals**2).sum(axis=0)
     distances = np.abs(row.published - row.means)
-    is_outside = _are_outside(distances, np.sqrt(variances), row, draws)
+    is_outside = _are_outside(distances, np.sqrt(variances), row, mean_of)
     return int(is_outside.sum())
 
 
 def _are_outside(
-    distances: Array, deviations: Array, row: Row, draws: int
+    distances: Array, deviations: Array, row: Row, mean_of: int
 ) -> NDArray[np.bool_]:
-    """Return True for each distance that is larger than t s sqrt(1/M + 1/R), with the rounding.
+    """Return, for each distance, True if it is outside of the interval of its model.
 
-    `distances`, `deviations`: arrays of shape (..., k) for the k models of the row. `draws`: M.
+    The half width is t s sqrt(1/M + 1/R), with the rounding added. `distances`, `deviations`: those
+    of values from the means, and of runs (s), of shape (..., k) for the k models of the row.
+    `mean_of`: M.
     """
     quantiles = _quantiles(row.n_runs)
-    relative_variances = 1 / draws + 1 / row.n_runs
+    relative_variances = 1 / mean_of + 1 / row.n_runs
     standard_errors = deviations * np.sqrt(relative_variances)
     half_widths = quantiles * standard_errors
     half_widths = np.maximum(half_widths, row.least_half_widths)
@@ -103,22 +109,22 @@ def _are_outside(
 
 
 def _quantiles(n_runs: NDArray[np.int64]) -> Array:
-    """Return the 97.5 % quantile of Student's t for each number of runs."""
+    """Return the 97.5 % quantile of Student's t for each number of runs, each at least 2."""
     return np.array([t_quantile(n - 1, UPPER_END) for n in n_runs.tolist()])
 
 
 @dataclass(frozen=True)
 class _Reruns:
-    """Simulated reruns of a row, arrays of shape (SIMULATIONS, k).
+    """Simulated reruns of a row with k models, arrays of shape (SIMULATIONS, k).
 
     Attributes
     ----------
     means, deviations : array
-        Of the runs of each rerun.
+        Of the runs of each rerun; the true means are 0.
     single_prints : array
-        The deviation of a published value of one run from the mean.
+        The published value of a single run, before it is rounded.
     rounding : array
-        The rounding of published values.
+        The rounding of published values, which is added to them.
     """
 
     means: Array
@@ -126,20 +132,22 @@ class _Reruns:
     single_prints: Array
     rounding: Array
 
-    def numbers_outside(self, row: Row, draws: int) -> NDArray[np.int64]:
-        """Return, for each rerun, the number of published values outside of their intervals, of
-        shape (SIMULATIONS,), if each is a mean over `draws` runs.
+    def numbers_outside(self, row: Row, mean_of: int) -> NDArray[np.int64]:
+        """Return, for each rerun, the number of published values outside of their intervals.
+
+        The array has shape (SIMULATIONS,). `mean_of`: the number of runs that each value is a mean
+        over. `row`: that of the reruns.
         """
-        exact_prints = self.single_prints / np.sqrt(draws)
+        exact_prints = self.single_prints / np.sqrt(mean_of)
         distances = np.abs(exact_prints + self.rounding - self.means)
-        is_outside = _are_outside(distances, self.deviations, row, draws)
+        is_outside = _are_outside(distances, self.deviations, row, mean_of)
         return np.asarray(is_outside.sum(axis=1))
 
 
 def _simulate(row: Row) -> _Reruns:
-    """Return simulated reruns of a row.
+    """Return simulated reruns of a row, each with new runs and new published values.
 
-    The runs of a rerun are normal, with the covariance of our runs: combinations of the residuals.
+    Both are normal, with the covariance of our runs: combinations of the residuals.
     """
     rng = generator("reruns", row.dataset)
     means, deviations = _simulated_means(row, rng)
@@ -156,7 +164,11 @@ def _simulate(row: Row) -> _Reruns:
 
 
 def _simulated_means(row: Row, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Return the means and the deviations of simulated reruns, each of shape (SIMULATIONS, k)."""
+    """Return the means and the deviations of the runs of simulated reruns.
+
+    Both arrays have shape (SIMULATIONS, k) for the k models of the row; the true means are 0. Each
+    rerun has as many runs as ours. `rng` is advanced.
+    """
     longest = int(row.n_runs.max())
     shape = (SIMULATIONS, longest, len(row.residuals))
     weights = rng.standard_normal(shape)

@@ -49,7 +49,7 @@ class PairedDifferences:
     half_widths: Array
 
     def select(self, chosen: Mask) -> PairedDifferences:
-        """Return the differences of the models for which `chosen` is True."""
+        """Return the differences of the models for which `chosen`, of shape (k,), is True."""
         positions = np.ix_(chosen, chosen)
         return PairedDifferences(
             n_runs=self.n_runs[positions],
@@ -58,8 +58,9 @@ class PairedDifferences:
         )
 
     def are_separated(self, i: int, j: int) -> bool:
-        """Return True if zero lies outside Student's interval of the difference of two models;
-        False without an interval.
+        """Return True if zero lies outside Student's interval of the difference of two models.
+
+        `i`, `j`: their positions. It is False without an interval.
         """
         distance = abs(self.means[i, j])
         return bool(distance > self.half_widths[i, j] + ROUND_OFF)
@@ -67,7 +68,7 @@ class PairedDifferences:
 
 @dataclass(frozen=True)
 class Row:
-    """The models of a table on one data set, in print and in our runs.
+    """The models of a table on one data set, in print and in our runs, for one measure.
 
     If a data set has one model at several values of a hyperparameter, `models` are these values.
     The arrays have one number for each of the k models.
@@ -100,7 +101,10 @@ class Row:
     differences: PairedDifferences
 
     def select(self, chosen: Mask) -> Row:
-        """Return the row of the models for which `chosen` is True."""
+        """Return the row of the models for which `chosen`, of shape (k,), is True.
+
+        The row may have no model.
+        """
         return replace(
             self,
             models=tuple(
@@ -121,49 +125,59 @@ class Row:
 
     @property
     def clear_pairs(self) -> list[tuple[int, int]]:
-        """The pairs of models that the print separates by more than the margin, as positions (i, j)
-        with i < j.
+        """The pairs of models that the print separates by more than the margin.
+
+        They are positions (i, j) with i < j.
         """
         pairs = combinations(range(len(self.models)), 2)
         return [(i, j) for i, j in pairs if self._prints_apart(i, j)]
 
     def _prints_apart(self, i: int, j: int) -> bool:
-        """Return True if the print separates two models by more than the margin."""
+        """Return True if the print separates two models, at positions i and j, beyond the margin.
+
+        The margin is the larger one of theirs.
+        """
         distance = abs(self.published[i] - self.published[j])
         margin = max(self.margins[i], self.margins[j])
         return bool(distance > margin * (1 + ROUND_OFF))
 
     @property
     def clear_pairs_of_proposed(self) -> list[tuple[int, int]]:
-        """The pairs of `clear_pairs` with exactly one proposed model."""
+        """The pairs that the print separates, one of whose models the paper proposes, and only one.
+
+        They are positions (i, j) with i < j.
+        """
         return [
             (i, j) for i, j in self.clear_pairs if self.proposed[i] != self.proposed[j]
         ]
 
     def with_published(self, published: Array) -> Row:
-        """Return the row with different published values and their margins."""
+        """Return the row with different published values, of shape (k,), and their margins."""
         return replace(
             self, published=published, margins=_margins(self.unit, published)
         )
 
 
 def _margins(unit: Unit, published: Array) -> Array:
-    """Return the margin of each published value."""
+    """Return the margin of each published value: the largest distance that does not matter."""
     return np.array([unit.margin_of(value) for value in published.tolist()])
 
 
 def rows_of(compared: Iterable[ComparedValue]) -> list[Row]:
-    """Return the compared values of one metric as rows: for each data set a row for each measure,
-    with a column for each model.
+    """Return the compared values of one metric as rows, one for each data set and measure.
 
-    If a data set has a single model, its measures take the place of the models.
+    A row has a number for each model. A data set with a single model has one row, in which its
+    measures take the place of the models.
     """
     by_dataset = group_by(compared, lambda value: value.dataset)
     return [row for values in by_dataset.values() for row in _rows_of_dataset(values)]
 
 
 def _rows_of_dataset(values: Sequence[ComparedValue]) -> Iterator[Row]:
-    """Yield the rows of a data set, from all of its values; see `rows_of`."""
+    """Yield the rows of a data set, one for each measure, from all of its compared values.
+
+    If it has a single model, there is one row, in which the measures take the place of the models.
+    """
     models = dict.fromkeys(value.model for value in values)
     if len(models) == 1:
         yield _row(values, [value.measure.column for value in values])
@@ -174,8 +188,9 @@ def _rows_of_dataset(values: Sequence[ComparedValue]) -> Iterator[Row]:
 
 
 def _row(values: Sequence[ComparedValue], models: Sequence[str]) -> Row:
-    """Return the row of values of one data set. `models`: a name for each value, the model or the
-    column of its measure (see `rows_of`).
+    """Return the row of compared values of one data set, one value for each model.
+
+    `models`: a name for each value, of the model or of its measure.
     """
     unit = values[0].unit
     dataset = values[0].dataset
@@ -202,23 +217,28 @@ def _row(values: Sequence[ComparedValue], models: Sequence[str]) -> Row:
         residuals=residuals,
         least_half_widths=np.array([value.draws.least_half_width for value in values]),
         mean_of=mean_of,
-        errors=_errors(dataset, residuals, n_runs),
+        errors=_simulated_errors(dataset, residuals, n_runs),
         print_errors=normal * np.sqrt(variances),
         differences=_paired_differences(run_means),
     )
 
 
 def _print_variances(residuals: Array, mean_of: int, rounding: Array) -> Array:
-    """Return the variance of each published value: that of a mean of `mean_of` runs, plus that of
-    its rounding, which is uniform.
+    """Return the variance of each published value of a row, of shape (k,).
+
+    It is that of a mean of `mean_of` runs, plus that of its rounding, which is uniform.
+    `residuals`: of our runs, of shape (runs, k), whose squares sum to the variance of a run.
+    `rounding`: half of the last digit of each.
     """
     variances_of_run = (residuals**2).sum(axis=0)
     return np.asarray(variances_of_run / mean_of + rounding**2 / 3)
 
 
 def _numbers_of_runs(values: Sequence[ComparedValue]) -> NDArray[np.int64]:
-    """Return the number of runs of each value. A value in which nothing is random counts as many as
-    the most runs of any, at least `FEWEST_RUNS`.
+    """Return the number of runs of each compared value.
+
+    A value in which nothing is random counts as many as the most runs of any, at least
+    `FEWEST_RUNS`.
     """
     most = max(FEWEST_RUNS, *(len(value.runs) for value in values))
     return np.array(
@@ -227,10 +247,10 @@ def _numbers_of_runs(values: Sequence[ComparedValue]) -> NDArray[np.int64]:
 
 
 def _means_by_run(values: Sequence[ComparedValue]) -> Array:
-    """Return the mean of each run of each model, of shape (runs, k); NaN for a run that a model
-    lacks.
+    """Return the mean of each run of each model, of shape (runs, k).
 
-    A model in which nothing is random has the same mean in all runs.
+    It is NaN for a run that a model lacks. A model in which nothing is random has the same mean in
+    all runs. There are at least `FEWEST_RUNS` rows, of which the last ones may be NaN.
     """
     runs_of_any: set[int] = set()
     for value in values:
@@ -246,9 +266,9 @@ def _means_by_run(values: Sequence[ComparedValue]) -> Array:
 
 
 def _residuals(run_means: Array) -> Array:
-    """Return the residuals of the runs of each model, scaled so that their squares sum to the
-    variance of a run; 0 for a missing run.
+    """Return the residuals of the runs of each model, of shape (runs, k).
 
+    They are scaled so that their squares sum to the variance of a run; 0 for a missing run.
     `run_means`: of shape (runs, k), NaN for a missing run.
     """
     n_runs = np.sum(~np.isnan(run_means), axis=0)
@@ -258,13 +278,14 @@ def _residuals(run_means: Array) -> Array:
 
 
 def _paired_differences(run_means: Array) -> PairedDifferences:
-    """Return the differences of each two models over their common runs. `run_means`: of shape
-    (runs, k), NaN for a missing run.
+    """Return the differences of each two models over their common runs.
+
+    `run_means`: of shape (runs, k), NaN for a missing run.
     """
     differences = run_means[:, :, np.newaxis] - run_means[:, np.newaxis, :]
     n_runs = np.sum(~np.isnan(differences), axis=0)
     degrees = np.maximum(n_runs - 1, 1)
-    means = _divided(np.nansum(differences, axis=0), n_runs)
+    means = _divide_or_nan(np.nansum(differences, axis=0), n_runs)
     squares = np.nansum((differences - means) ** 2, axis=0)
     standard_errors = np.sqrt(squares / degrees / np.maximum(n_runs, 1))
     quantile_of = np.vectorize(t_quantile, otypes=[float])
@@ -276,16 +297,20 @@ def _paired_differences(run_means: Array) -> PairedDifferences:
     )
 
 
-def _divided(sums: Array, numbers: NDArray[np.int64]) -> Array:
+def _divide_or_nan(sums: Array, numbers: NDArray[np.int64]) -> Array:
     """Return the sums over their numbers, element by element; NaN for the number 0."""
     return np.where(numbers > 0, sums / np.maximum(numbers, 1), np.nan)
 
 
-def _errors(dataset: str, residuals: Array, n_runs: NDArray[np.int64]) -> Array:
-    """Return simulated errors of our means, of shape (SIMULATIONS, k); NaN for a model of one run.
+def _simulated_errors(
+    dataset: str, residuals: Array, n_runs: NDArray[np.int64]
+) -> Array:
+    """Return simulated errors of our means, of shape (SIMULATIONS, k); NaN for a single run.
 
     The error of a model has Student's t distribution, scaled by its standard error. Models share
-    the errors of their common runs, so that differences of paired models vary less.
+    the errors of their common runs, so that differences of paired models vary less. `residuals`: of
+    shape (runs, k); their squares sum to the variance of a run. `n_runs`: of each model. `dataset`:
+    gives the seed.
     """
     from scipy.special import gammaincinv
 
@@ -317,9 +342,10 @@ _ENDS = (LOWER_END, UPPER_END)
 _NO_INTERVAL = Interval(np.nan, np.nan, np.nan)
 
 
-def _interval(estimate: float, simulated: Array) -> Interval:
-    """Return the interval of an estimate from its simulated values; its ends enclose the estimate,
-    and are NaN if a simulated value is.
+def _simulated_interval(estimate: float, simulated: Array) -> Interval:
+    """Return the 95 % interval of an estimate from its simulated values.
+
+    Its ends enclose the estimate, and are NaN if a simulated value is.
     """
     if np.isnan(simulated).any():
         return Interval(estimate, low=np.nan, high=np.nan)
@@ -332,7 +358,7 @@ def _interval(estimate: float, simulated: Array) -> Interval:
 
 @dataclass(frozen=True)
 class Values:
-    """The distances of the published values from our means."""
+    """The distances of the published values of a table from our means, for one metric."""
 
     n: int
     #: The number of values within their margin, or half of the last printed digit beyond it.
@@ -347,7 +373,7 @@ class Values:
 
 
 def compare_values(rows: Sequence[Row]) -> Values:
-    """Return the distances of the published values from our means."""
+    """Return the distances of the published values from our means; there is at least one row."""
     signed = np.concatenate([row.means - row.published for row in rows])
     margins = np.concatenate([row.margins for row in rows])
     rounding = np.concatenate([row.rounding for row in rows])
@@ -369,11 +395,12 @@ def compare_values(rows: Sequence[Row]) -> Values:
 
 
 def _median_interval(distances: Array, simulated: Array) -> Interval:
-    """Return the median of distances with its interval. `simulated`: of shape (SIMULATIONS, n), for
-    n distances.
+    """Return the median of distances with its interval.
+
+    `distances`: of shape (n,). `simulated`: of shape (SIMULATIONS, n).
     """
     estimate = float(np.median(distances))
-    return _interval(estimate, np.median(simulated, axis=1))
+    return _simulated_interval(estimate, np.median(simulated, axis=1))
 
 
 # --- order
@@ -381,7 +408,10 @@ def _median_interval(distances: Array, simulated: Array) -> Interval:
 
 @dataclass(frozen=True)
 class PairOrder:
-    """Two models on the data sets where the print separates them by more than the margin."""
+    """Two models on the data sets where the print separates them by more than the margin.
+
+    A data set counts as often as it has rows: one for each measure.
+    """
 
     #: In the order of the table.
     models: tuple[str, str]
@@ -433,13 +463,14 @@ class Order:
 
     @property
     def n(self) -> int:
-        """The number of pairs on a data set that the print separates."""
+        """The number of pairs on a data set that the print separates by more than the margin."""
         return self.same + self.opposite + self.unseparated
 
     @property
     def by_model(self) -> dict[str, tuple[int, int]]:
-        """For each model, two numbers of pairs on a data set: those in the printed order, and all
-        that our runs separate.
+        """Two numbers of pairs on a data set for each model, {model: (same, separated)}.
+
+        They are the pairs in the printed order, and all pairs that our runs separate.
         """
         same: Counter[str] = Counter()
         decided: Counter[str] = Counter()
@@ -452,19 +483,24 @@ class Order:
 
 
 def compare_order(rows: Sequence[Row]) -> Order:
-    """Return the order of each two models that the print separates."""
+    """Return the order of each two models that the print separates by more than the margin."""
     return _order_of([(row, row.clear_pairs) for row in rows])
 
 
 def compare_proposed(rows: Sequence[Row]) -> Order:
-    """Return the order of each two models that the print separates and of which the paper proposes
-    one.
+    """Return the order of each two models of which the paper proposes exactly one.
+
+    Only those count that the print separates by more than the margin.
     """
     return _order_of([(row, row.clear_pairs_of_proposed) for row in rows])
 
 
 def compare_pairs(rows: Sequence[Row]) -> tuple[PairOrder, ...]:
-    """Return the pairs of `compare_order` without the interval of their share, which takes time."""
+    """Return the pairs of models that the print separates, with their order in our runs.
+
+    There is no interval of their share in the printed order, which takes time (see
+    `compare_order`).
+    """
     return _pair_orders([(row, row.clear_pairs) for row in rows])
 
 
@@ -473,8 +509,10 @@ _RowPairs = tuple[Row, list[tuple[int, int]]]
 
 
 def _order_of(chosen: Sequence[_RowPairs]) -> Order:
-    """Return the order of some pairs of models on each data set, with the share of pairs whose
-    means are in the printed order.
+    """Return the order of some pairs of models on each data set.
+
+    It includes the share of pairs whose means are in the printed order. `chosen`: (row, pairs) for
+    each row; a pair is (i, j), the positions of two models.
     """
     return Order(pairs=_pair_orders(chosen), share=_share_of_same(chosen))
 
@@ -490,7 +528,10 @@ class _ComparedPair(NamedTuple):
 
 
 def _pair_orders(chosen: Sequence[_RowPairs]) -> tuple[PairOrder, ...]:
-    """Return the order of each two models over all data sets that have them as a pair."""
+    """Return the order of each two models over all data sets that have them as a pair.
+
+    `chosen`: (row, pairs) for each row; a pair is (i, j), the positions of two models.
+    """
     compared = [
         _ComparedPair(
             models=(row.models[i], row.models[j]),
@@ -506,8 +547,10 @@ def _pair_orders(chosen: Sequence[_RowPairs]) -> tuple[PairOrder, ...]:
 
 
 def _share_of_same(chosen: Sequence[_RowPairs]) -> Interval:
-    """Return the share of pairs on a data set whose means are in the printed order; NaN without a
-    pair.
+    """Return the share of pairs on a data set whose means are in the printed order.
+
+    Its numbers are NaN without a pair. `chosen`: (row, pairs) for each row; a pair is (i, j), the
+    positions of two models.
     """
     differences = []
     simulated = []
@@ -521,19 +564,19 @@ def _share_of_same(chosen: Sequence[_RowPairs]) -> Interval:
     if not differences:
         return _NO_INTERVAL
     estimate = float(np.mean(np.array(differences) > 0))
-    return _interval(estimate, np.mean(simulated, axis=0))
+    return _simulated_interval(estimate, np.mean(simulated, axis=0))
 
 
 def _in_printed_order(row: Row, i: int, j: int) -> tuple[int, int]:
-    """Return i and j, the positions of two models, so that the larger published value comes
-    first.
-    """
+    """Return the positions of two models with the larger published value first."""
     return (i, j) if row.published[i] > row.published[j] else (j, i)
 
 
 def _difference_in_order(row: Row, i: int, j: int) -> float:
-    """Return the difference of two models over their common runs, positive if they are in the
-    printed order; that of their means without a common run.
+    """Return our difference of two models, positive if they are in the printed order.
+
+    It is that over their common runs, or without any, that of their means. `i`, `j`: their
+    positions.
     """
     larger, smaller = _in_printed_order(row, i, j)
     difference = float(row.differences.means[larger, smaller])
@@ -567,10 +610,10 @@ def compare_differences(rows: Sequence[Row]) -> Interval:
 
     The slope is 1 if our differences are as large as the printed ones, and .5 if they are half as
     large. Each data set is weighted by its margin: differences are counted in margins. The noise of
-    the published values, which would flatten it, is that of our runs divided
-    by the square root of the number of runs that a published value is a mean over, and their
-    rounding. The slope is NaN if the print separates no two models by more than the margin, or if
-    noise makes up more than `MOST_NOISE` of the squared printed differences.
+    the published values, which would flatten it, is that of our runs divided by the square root of
+    the number of runs that a published value is a mean over, and their rounding. All numbers are
+    NaN if the print separates no two models by more than the margin, or if noise makes up more than
+    `MOST_NOISE` of the squared printed differences.
     """
     products = 0.0
     squares = 0.0
@@ -591,8 +634,8 @@ def compare_differences(rows: Sequence[Row]) -> Interval:
         variances = variances / unit**2
         noise += float(variances.sum() * (k - 1) / k)
 
-        noisy_print = published + _centred(row.print_errors / unit)
-        noisy_means = ours + _centred(row.errors / unit)
+        noisy_print = published + _centre(row.print_errors / unit)
+        noisy_means = ours + _centre(row.errors / unit)
         simulated_products += (noisy_print * noisy_means).sum(axis=1)
         simulated_squares += (noisy_print**2).sum(axis=1)
     has_clear_pairs = any(row.clear_pairs for row in rows)
@@ -604,9 +647,9 @@ def compare_differences(rows: Sequence[Row]) -> Interval:
         slopes = simulated_products / denominators
         slopes = np.where(denominators > 0, slopes, np.inf)
     estimate = products / (squares - noise)
-    return _interval(estimate, slopes)
+    return _simulated_interval(estimate, slopes)
 
 
-def _centred(errors: Array) -> Array:
+def _centre(errors: Array) -> Array:
     """Return errors of shape (simulations, k) minus the mean of each simulation."""
     return errors - errors.mean(axis=1, keepdims=True)

@@ -50,7 +50,7 @@ MOST_EXCEPTIONS = 1 / 3
 
 @dataclass(frozen=True)
 class MeasureVerdict:
-    """The verdict on one measure of a table."""
+    """The verdict on one measure of a table: its values, its order or its differences."""
 
     state: State
     #: The models or data sets without which it holds.
@@ -84,7 +84,7 @@ class TableVerdict:
 
     @property
     def measures(self) -> dict[str, MeasureVerdict]:
-        """The verdict on each measure, by its name."""
+        """The verdicts on `values`, `order` and `differences`, by these names."""
         return {
             "values": self.values_verdict,
             "order": self.order_verdict,
@@ -93,8 +93,11 @@ class TableVerdict:
 
     @property
     def state(self) -> TableState:
-        """`holds` if the values hold and no measure fails; `holds in part` if some measure holds
-        and another one fails.
+        """The verdict on the metric, without its exceptions, from those on the three measures.
+
+        If a measure fails, it is `holds in part` if another one holds, else `does not hold`. If
+        none does, it is `holds` if the values hold and the order is not undecided, else
+        `undecided`.
         """
         states = [measure.state for measure in self.measures.values()]
         if "does not hold" in states:
@@ -108,7 +111,7 @@ class TableVerdict:
 
     @property
     def exceptions(self) -> tuple[str, ...]:
-        """The models and data sets without which the measures hold."""
+        """The distinct names of models and data sets without which the measures hold."""
         names = [
             name for measure in self.measures.values() for name in measure.exceptions
         ]
@@ -123,10 +126,10 @@ class TableVerdict:
 
     @property
     def power(self) -> float:
-        """The share of exchanges of two models in print that the order would notice; NaN if the
-        print separates no two models.
+        """The share of exchanges of two models in print that the order would notice.
 
-        An exchange of two models whose order is kept is an exchange that reverses it.
+        It is NaN if the print separates no two models. An exchange of two models whose order is
+        kept is an exchange that reverses it.
         """
         pairs = self.order.pairs
         return self.n_noticed / len(pairs) if pairs else math.nan
@@ -137,15 +140,15 @@ class TableVerdict:
         return sum(pair.is_kept for pair in self.order.pairs)
 
     def record(self) -> dict[str, Any]:
-        """Return the verdict for JSON, without NaN."""
+        """Return the verdict for JSON, {name: value}; None stands for NaN and infinity."""
         values = self.values
         order = self.order
         measures: dict[str, dict[str, Any]] = {
             "values": {
                 "n": values.n,
                 "within_margin": values.within,
-                "median": _record(values.median),
-                "median_in_margins": _record(values.margins),
+                "median": _interval_record(values.median),
+                "median_in_margins": _interval_record(values.margins),
                 "largest": values.largest,
                 "largest_at": list(values.largest_at),
             },
@@ -153,9 +156,9 @@ class TableVerdict:
                 **_order_record(order),
                 "models": order.by_model,
                 "proposed_against_rest": _order_record(self.proposed_order),
-                "power": _number(self.power),
+                "power": _finite_or_none(self.power),
             },
-            "differences": {"slope": _record(self.differences)},
+            "differences": {"slope": _interval_record(self.differences)},
         }
         for name, verdict in self.measures.items():
             measures[name].update(
@@ -184,26 +187,26 @@ class TableVerdict:
 
 
 def _order_record(order: Order) -> dict[str, Any]:
-    """Return an order for JSON."""
+    """Return an order for JSON: the numbers of pairs on a data set, and their share."""
     return {
         "pairs": order.n,
         "same": order.same,
         "opposite": order.opposite,
         "not_separated": order.unseparated,
-        "share_of_same_means": _record(order.share),
+        "share_of_same_means": _interval_record(order.share),
     }
 
 
-def _record(interval: Interval) -> dict[str, float | None]:
-    """Return an interval for JSON, None in place of NaN and infinity."""
+def _interval_record(interval: Interval) -> dict[str, float | None]:
+    """Return an interval for JSON: estimate, low and high, with None for NaN and infinity."""
     return {
-        "estimate": _number(interval.estimate),
-        "low": _number(interval.low),
-        "high": _number(interval.high),
+        "estimate": _finite_or_none(interval.estimate),
+        "low": _finite_or_none(interval.low),
+        "high": _finite_or_none(interval.high),
     }
 
 
-def _number(value: float) -> float | None:
+def _finite_or_none(value: float) -> float | None:
     """Return a number for JSON, None in place of NaN and infinity."""
     return value if math.isfinite(value) else None
 
@@ -236,8 +239,9 @@ def judge_table(
 def main_verdict(
     verdicts: Sequence[TableVerdict], resolved: Resolved
 ) -> TableVerdict | None:
-    """Return the verdict on the first metric of the protocol that has one, or else the first
-    verdict; None if nothing is compared.
+    """Return the verdict on the first metric of the protocol that has one.
+
+    Without such a metric, it is the first of `verdicts`; None if there are none.
     """
     by_metric = {verdict.metric: verdict for verdict in verdicts}
     metrics = [*resolved.spec.protocol.all_metrics, *by_metric]
@@ -247,8 +251,10 @@ def main_verdict(
 def _judge_metric(
     metric: str, compared: Sequence[ComparedValue], means_of: Sequence[int]
 ) -> TableVerdict:
-    """Return the verdict on a metric from its compared values, with the profiles that they come
-    from.
+    """Return the verdict on a metric from its compared values, with the profiles they come from.
+
+    `means_of`: the numbers of runs that a published value may be a mean over. `compared`: at least
+    one.
     """
     used = {value.profile for value in compared}
     return replace(
@@ -260,10 +266,11 @@ def _judge_metric(
 def judge_measures(
     metric: str, rows: Sequence[Row], means_of: Sequence[int] = ()
 ) -> TableVerdict:
-    """Return the verdict on a metric of a table.
+    """Return the verdict on a metric of a table from its rows, of which there is at least one.
 
     `means_of`: the numbers of runs that a published value may be a mean over; by default, that of
-    the rows. No measure fails if the print may be one more rerun of ours under the first of them.
+    the rows. A measure that fails is `undecided` instead if the print may be one more rerun of ours
+    under the first of them, or if there are too few runs for this test.
     """
     strict = strict_tests(rows, means_of or (rows[0].mean_of,))
     measures = [
@@ -298,8 +305,10 @@ def _undecided_instead(verdict: MeasureVerdict) -> MeasureVerdict:
 
 
 def values_state(rows: Sequence[Row]) -> State:
-    """Return `holds` if the interval of the median distance ends within one margin, `does not hold`
-    if it begins beyond one margin, else `undecided`.
+    """Return the state of the values: a comparison of their median distance with the margin.
+
+    It is `holds` if the interval of the median distance ends within one margin, `does not hold` if
+    it begins beyond one margin, else `undecided`.
     """
     interval = compare_values(rows).margins
     if math.isnan(interval.low):
@@ -310,11 +319,10 @@ def values_state(rows: Sequence[Row]) -> State:
 
 
 def order_state(rows: Sequence[Row]) -> State:
-    """Return `does not hold` if two models are reversed, `holds` if the order of more than half of
-    the pairs is kept, else `undecided`.
+    """Return the state of the order of the pairs that the print separates beyond the margin.
 
-    The pairs are those that the print separates by more than the margin; without any, the state is
-    `nothing to compare`.
+    It is `does not hold` if two models are reversed, `holds` if the order of more than half of the
+    pairs is kept, else `undecided`; without such pairs, `nothing to compare`.
     """
     pairs = compare_pairs(rows)
     if not pairs:
@@ -326,8 +334,10 @@ def order_state(rows: Sequence[Row]) -> State:
 
 
 def differences_state(rows: Sequence[Row]) -> State:
-    """Return `holds` if the interval of the slope lies within `SAME_SIZE`, `does not hold` if it
-    lies outside, else `undecided`; `nothing to compare` if there is no slope.
+    """Return the state of the differences: whether their slope on the printed ones is near 1.
+
+    It is `holds` if the interval of the slope lies within `SAME_SIZE`, `does not hold` if it lies
+    outside, else `undecided`; `nothing to compare` if there is no slope.
     """
     slope = compare_differences(rows)
     low, high = SAME_SIZE
@@ -349,8 +359,9 @@ def _robust_verdict(
     """Return the verdict on a measure, checked by leaving out each model and each data set.
 
     A measure that holds becomes `undecided` if it would not hold without one of them (`rests_on`).
-    A measure that fails holds with an exception if it holds without one of them, unless the table
-    has too few.
+    A measure that fails holds with an exception if it holds without one of them, unless this is one
+    of only two models, or of two data sets. `state_of`: the function that returns the state of the
+    measure for rows.
     """
     state = state_of(rows)
     if state in ("undecided", "nothing to compare"):
@@ -359,7 +370,7 @@ def _robust_verdict(
     if state == "holds":
         # Nothing may be left to compare without the model that all others are compared with.
         decisive = [
-            rest.without
+            rest.left_out
             for rest in rests
             if state_of(rest.rows) not in ("holds", "nothing to compare")
         ]
@@ -370,16 +381,16 @@ def _robust_verdict(
         )
     for rest in rests:
         if MOST_EXCEPTIONS * rest.n_alike >= 1 and state_of(rest.rows) == "holds":
-            return MeasureVerdict("holds", exceptions=(rest.without,))
+            return MeasureVerdict("holds", exceptions=(rest.left_out,))
     return MeasureVerdict(state)
 
 
 def _values_verdict(rows: Sequence[Row]) -> MeasureVerdict:
-    """Return the verdict on the values; its exceptions are the models and data sets whose own
-    values are further than the margin from the print, and the models that are shifted.
+    """Return the verdict on the values, with exceptions if it holds.
 
-    It is `does not hold` if these are more than `MOST_EXCEPTIONS` of the models or of the data
-    sets.
+    These are the models and data sets whose own values are further than the margin from the print,
+    and the models that are shifted. It is `does not hold` if they are more than `MOST_EXCEPTIONS`
+    of the models or of the data sets.
     """
     verdict = _robust_verdict(rows, values_state)
     if verdict.state != "holds":
@@ -406,10 +417,10 @@ def _values_verdict(rows: Sequence[Row]) -> MeasureVerdict:
 
 
 def judge_order(rows: Sequence[Row]) -> MeasureVerdict:
-    """Return the verdict on the order; its exceptions are the models that are reversed, and the
-    pairs that have the opposite order on a data set.
+    """Return the verdict on the order, with exceptions if it does not fail.
 
-    It is `does not hold` if the exceptions are too many (`MOST_EXCEPTIONS`).
+    These are the models that are reversed, and the pairs that have the opposite order on a data
+    set. It is `does not hold` if they are too many (`MOST_EXCEPTIONS`).
     """
     reversed_models = _fewest_models(rows, _reversed_pairs(rows))
     rest = without_models(rows, tuple(reversed_models))
@@ -428,15 +439,17 @@ def judge_order(rows: Sequence[Row]) -> MeasureVerdict:
 
 
 def _reversed_pairs(rows: Sequence[Row]) -> list[PairOrder]:
-    """Return the pairs of models that are in the opposite order on more data sets than in the
-    printed one.
+    """Return the pairs of models that are in the opposite order on more data sets than not.
+
+    Data sets on which our runs do not separate them do not count.
     """
     return [pair for pair in compare_pairs(rows) if pair.is_reversed]
 
 
 def _are_many_opposite(rows: Sequence[Row]) -> bool:
-    """Return True if more than `MOST_EXCEPTIONS` of the pairs on a data set that our runs separate
-    are in the opposite order.
+    """Return True if too many pairs of models are in the opposite order on a data set.
+
+    They are more than `MOST_EXCEPTIONS` of those that our runs separate.
     """
     pairs = compare_pairs(rows)
     opposite = sum(pair.opposite for pair in pairs)
@@ -445,8 +458,10 @@ def _are_many_opposite(rows: Sequence[Row]) -> bool:
 
 
 def _names_of_reversed(rows: Sequence[Row], models: Sequence[str]) -> list[str]:
-    """Return the name of an exception for each of `models`, such as `ELM`, `ELM and SVM` for its
-    only pair, or `ELM on wine` if it has the opposite order on one data set only.
+    """Return the names of exceptions for the models that are reversed, one for each of `models`.
+
+    A name is such as `ELM`, `ELM and SVM` for its only pair, or `ELM on wine` if it has the
+    opposite order on one data set only.
     """
     reversed_pairs = [pair for pair in compare_pairs(rows) if pair.opposite]
     names = []
@@ -461,9 +476,10 @@ def _names_of_reversed(rows: Sequence[Row], models: Sequence[str]) -> list[str]:
 
 
 def _opposite_on_datasets(rows: Sequence[Row]) -> list[str]:
-    """Return the names of exceptions on single data sets, such as `ELM on wine`: the fewest models
-    without which no pair is opposite there, or only `wine` if they are more than half of its
-    models.
+    """Return the names of exceptions on single data sets, such as `ELM on wine`.
+
+    They are the fewest models without which no pair is opposite there, or only `wine` if these are
+    more than half of its models.
     """
     names = []
     for dataset, rows_of_dataset in _rows_by_dataset(rows).items():
@@ -480,8 +496,9 @@ def _opposite_on_datasets(rows: Sequence[Row]) -> list[str]:
 def _pairs_by_model(
     pairs: Sequence[PairOrder], models: Sequence[str]
 ) -> dict[str, list[PairOrder]]:
-    """Return the pairs of each of `models`; a pair of two of them is listed for the first
-    one only.
+    """Return the pairs of each of `models`, {model: pairs}.
+
+    A pair of two of them is listed for the first one only.
     """
     by_model: dict[str, list[PairOrder]] = {}
     rest = list(pairs)
@@ -497,7 +514,7 @@ def _model_or_pair(model: str, pairs: Sequence[PairOrder]) -> str:
 
 
 def _fewest_models(rows: Sequence[Row], pairs: Sequence[PairOrder]) -> list[str]:
-    """Return the fewest models, chosen greedily, that have a part in all of some pairs.
+    """Return few models that have a part in all of some pairs, chosen greedily; none for no pairs.
 
     Of two models with as many pairs, it takes the one whose values are further from the print.
     """
@@ -522,15 +539,16 @@ def _fewest_models(rows: Sequence[Row], pairs: Sequence[PairOrder]) -> list[str]
 class Rest(NamedTuple):
     """The rows of a table without one model or one data set."""
 
-    without: str
+    left_out: str
     rows: list[Row]
     #: The number of models, or of data sets, in the table.
     n_alike: int
 
 
 def leave_one_out(rows: Sequence[Row]) -> Iterator[Rest]:
-    """Yield the rows without each model, then without each data set. A single model, or a single
-    data set, is never left out.
+    """Yield the rows without each model, then without each data set.
+
+    A single model, or a single data set, is never left out.
     """
     models = _rows_by_model(rows)
     if len(models) > 1:
@@ -567,5 +585,5 @@ def _rows_by_model(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def _rows_by_dataset(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return the rows of each data set, with all of their models."""
+    """Return the rows of each data set, {data set: rows}, with all of their models."""
     return group_by(rows, lambda row: row.dataset)

@@ -186,7 +186,7 @@ def runs_to_tell(draws: Draws, tolerance: Tolerance) -> int | None:
     numbers = range(FEWEST_RUNS, MOST_RUNS + 1)
 
     def tells(runs: int) -> bool:
-        """Return True if the interval after so many runs is narrow enough."""
+        """Return True if the interval after so many runs tells the published value from others."""
         half_width = draws.half_width(tolerance.mean_of, runs)
         width = 2 * (half_width + tolerance.rounding)
         return width <= tolerance.widest

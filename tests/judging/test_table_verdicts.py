@@ -207,7 +207,7 @@ def test_a_verdict_that_is_undecided_without_one_data_set_rests_on_it() -> None:
 
 def test_leave_one_out_gives_each_model_and_each_data_set(seed: int) -> None:
     rows = table(seed, n_datasets=3, n_models=4)
-    rests = {rest.without: rest for rest in leave_one_out(rows)}
+    rests = {rest.left_out: rest for rest in leave_one_out(rows)}
     assert [*rests] == ["m0", "m1", "m2", "m3", "d0", "d1", "d2"]
     assert rests["m1"].rows[0].models == ("m0", "m2", "m3")
     assert [row.dataset for row in rests["d1"].rows] == ["d0", "d2"]

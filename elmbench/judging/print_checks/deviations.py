@@ -209,7 +209,10 @@ def may_have_deviation(
 
 
 def _least_sum_of_squares(total: int, n: int) -> int:
-    """Return the least sum of squares of n whole numbers with the sum `total`."""
+    """Return the least sum of squares of n whole numbers with the sum `total`.
+
+    `total`: 0 or more.
+    """
     quotient, rest = divmod(total, n)
     return (n - rest) * quotient**2 + rest * (quotient + 1) ** 2
 

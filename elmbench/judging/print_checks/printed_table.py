@@ -179,7 +179,10 @@ class Finding:
 
     @property
     def subject(self) -> str:
-        """The metric, the model and the data set in words, as far as the finding has them."""
+        """The metric, the model and the data set in words, such as `mcc of ELM on wine`.
+
+        Without a metric, it begins with `all metrics`; an empty model or data set is left out.
+        """
         metric = self.metric or "all metrics"
         model = f" of {self.model}" if self.model else ""
         dataset = f" on {self.dataset}" if self.dataset not in ("", ALL) else ""
@@ -199,7 +202,7 @@ class Finding:
 
 
 def number_text(number: float) -> str:
-    """Return a number with four significant digits."""
+    """Return a number with four significant digits, such as `0.1235`."""
     return f"{number:.4g}"
 
 

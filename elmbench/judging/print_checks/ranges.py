@@ -32,7 +32,7 @@ def check_ranges(
 
 
 def _is_outside(value: PublishedValue, unit: Unit) -> bool:
-    """Return True if a printed value is outside of the range of its metric, however it was rounded.
+    """Return True if a printed value is outside of the range of its metric, however rounded.
 
     `unit`: that of the metric, with the ends of the range. `value`: with a number.
     """

@@ -156,7 +156,10 @@ def _printed_part(printed: Mapping[str, int], name: str) -> frozenset[int]:
 
 
 def _tests_all_rows(split: Split) -> bool:
-    """Return True if the folds of a split test every row once; given and ordered folds need not."""
+    """Return True if the folds of a split test every row once.
+
+    Given folds, ordered folds, bootstraps and splits of plug-ins need not.
+    """
     is_built_in = not split.version
     return is_built_in and split.kind not in ("ordered-kfold", GIVEN, *BOOTSTRAPS)
 

@@ -169,7 +169,7 @@ class _Times(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The times in words, for a row that repeats them."""
+        """The times in words, for a finding on another cell that repeats them."""
         printed = " and ".join(f"{time} s" for time in self.times.values())
         return f"the times {printed} are those of {self.model} on {self.dataset}"
 
@@ -185,7 +185,7 @@ class _Times(NamedTuple):
         )
 
     def repeats(self, other: Self) -> bool:
-        """Return True if two cells of one data set or model have the same times."""
+        """Return True if two cells of one data set or one model have the same times."""
         shares_a_name = self.dataset == other.dataset or self.model == other.model
         return shares_a_name and self.times == other.times
 
