@@ -21,12 +21,13 @@ _INTEGER_BITS = 63
 
 
 class HeldOutArrays(NamedTuple):
-    """Rows that each model is tested on once.
+    """Rows that are not learnt, and that each model is tested on once.
 
     Attributes
     ----------
-    X : data frame or CSR matrix
-    y : array-like
+    X : data frame or CSR matrix of shape (n, d)
+    y : array-like of shape (n,)
+        Their labels or values.
     """
 
     X: Any
@@ -34,7 +35,7 @@ class HeldOutArrays(NamedTuple):
 
 
 class ArrayFiles(NamedTuple):
-    """Files that hold the rows of a program.
+    """Files that hold the rows which a program gave as arrays.
 
     Attributes
     ----------
@@ -52,15 +53,16 @@ class ArrayFiles(NamedTuple):
 
 @dataclass(frozen=True)
 class ComparisonArrays:
-    """The checked rows of a program.
+    """The rows and arguments of a program that calls `elmbench.compare`, after checks.
 
     Attributes
     ----------
-    X : data frame or CSR matrix
-    y : array-like
+    X : data frame or CSR matrix of shape (n, d)
+    y : array-like of shape (n,)
     by_row : mapping of str to list
         The given arguments that have one value a row, such as `groups`, by name.
     held_out : HeldOutArrays, optional
+        None without held-out rows.
     """
 
     X: Any
@@ -72,7 +74,9 @@ class ComparisonArrays:
         """Write the rows, and the held-out rows if there are any, to files; return their paths.
 
         They lie in a subfolder of `data_folder` whose name is a digest of the rows, and their names
-        begin with `stem`. Unfinished files of ended processes in `data_folder` are deleted.
+        begin with `stem`. The columns of both files are those of X, `y` and the arguments of
+        `by_row`, which are placeholders for held-out rows. Unfinished files of ended processes in
+        `data_folder` are deleted.
         """
         folder = data_folder / self._digest()
         for earlier_folder in data_folder.glob("*"):
@@ -108,8 +112,10 @@ class ComparisonArrays:
         return sha256(str(joblib.hash(content)).encode()).hexdigest()[:12]
 
     def _unused_columns(self) -> dict[str, str]:
-        """Return a column name for `y` and each argument of `by_row`: the argument's own name,
-        which messages then show, or a numbered one if X has a column of that name.
+        """Return {argument: column} for `y` and each argument of `by_row`, to write them beside X.
+
+        A column has the name of its argument, which messages then show, or a numbered one, such as
+        groups-2, if X or the held-out rows have a column of that name.
         """
         taken: set[str] = set()
         if not sp.issparse(self.X):
@@ -122,13 +128,17 @@ class ComparisonArrays:
 
 
 class NamedColumns(NamedTuple):
-    """The arguments of a program with values in place of the names of columns of X.
+    """The arguments of a program, with values in place of the names of columns of X.
 
     Attributes
     ----------
-    X, y : array-like
+    X : array-like
+        The features, without the named columns; a data frame if any is named.
+    y : array-like
     by_row : mapping of str to array-like
+        One value a row of each argument, such as `groups`; None if it is not given.
     test : tuple of (X, y), optional
+        The held-out rows and their targets; None if there are none.
     """
 
     X: Any
@@ -140,12 +150,12 @@ class NamedColumns(NamedTuple):
 def take_named_columns(
     X: Any, y: Any, by_row: Mapping[str, Any], test: Any
 ) -> NamedColumns:
-    """Replace each argument that names a column of X by its values, and drop these columns from X.
+    """Replace each argument that names a column of X by its values; drop these columns from X.
 
-    `by_row`: by argument, a name, one value a row or None. `test`: None, (X, y), or a data frame
-    that has the column that `y` names.
-
-    Raises ElmbenchError if X has no such column, or `test` is no pair of rows and targets.
+    `y`: a name, or one value a row. `by_row`: {argument: a name, one value a row, or None}. `test`:
+    None, (X, y), or a data frame that has the column that `y` names; the named columns are dropped
+    from it, too. Nothing is changed in place. Raises ElmbenchError if X has no such column, or
+    `test` is no pair of rows and targets.
     """
     values_of = {"y": y, **by_row}
     names = {
@@ -190,9 +200,12 @@ def take_named_columns(
 def check_arrays(
     X: Any, y: Any, by_row: Mapping[str, Any], test: tuple[Any, Any] | None
 ) -> ComparisonArrays:
-    """Return the rows of a program; raise ElmbenchError if they cannot be used.
+    """Return the rows and arguments of a program in one form; raise ElmbenchError if unusable.
 
-    `by_row`: the arguments with one value a row; those that are None are left out.
+    `by_row`: {argument: one value a row, or None}; those that are None are left out. `test`: the
+    held-out rows and their targets, or None. They are unusable if a target or an argument has a
+    missing value, an argument has not one value a row, `test` has no rows, only one of X and `test`
+    is sparse, or sparse rows X have missing values. The length of `y` is not checked.
     """
     # The index of a series need not be that of X.
     given = {
@@ -226,14 +239,18 @@ def check_arrays(
 
 
 def _held_out(test: tuple[Any, Any]) -> HeldOutArrays:
-    """Return the held-out rows of the argument `test`, a pair of rows and targets."""
+    """Return the held-out rows of the argument `test`, a pair of rows and targets.
+
+    The rows become a data frame or a CSR matrix. Nothing is checked but huge integers in the
+    targets.
+    """
     return HeldOutArrays(
         X=_rows(test[0]), y=_with_words_for_huge_integers("test", _unmasked(test[1]))
     )
 
 
 def _check_held_out(held_out: HeldOutArrays, X: Any) -> None:
-    """Raise ElmbenchError if there are no held-out rows, or only they or X are sparse."""
+    """Raise ElmbenchError if there are no held-out rows, or if only one of them and X is sparse."""
     if sp.issparse(X) != sp.issparse(held_out.X) or not held_out.X.shape[0]:
         raise ElmbenchError(
             "`test` has no rows, or either X or `test` is sparse",
@@ -243,7 +260,10 @@ def _check_held_out(held_out: HeldOutArrays, X: Any) -> None:
 
 
 def _check_length(argument: str, values: list[Any], n_rows: int) -> None:
-    """Raise ElmbenchError unless an argument has one value a row."""
+    """Raise ElmbenchError unless an argument has as many values as there are rows.
+
+    `argument`: its name, for the message.
+    """
     if len(values) != n_rows:
         raise ElmbenchError(
             f"X has {n_rows} rows, and {argument} has {len(values)} values",
@@ -253,7 +273,10 @@ def _check_length(argument: str, values: list[Any], n_rows: int) -> None:
 
 
 def _check_missing(argument: str, values: Any) -> None:
-    """Raise ElmbenchError if values of an argument are missing."""
+    """Raise ElmbenchError if a value of an argument is missing, such as None, NaN or NaT.
+
+    `argument`: its name, for the message.
+    """
     import pandas as pd
 
     n_missing = int(np.asarray(pd.isna(values)).sum())
@@ -266,12 +289,15 @@ def _check_missing(argument: str, values: Any) -> None:
 
 
 def _rows(X: Any) -> Any:
-    """Return the rows of a program as a data frame or, if they are sparse, as a CSR matrix."""
+    """Return rows as a data frame or, if they are sparse, as a CSR matrix of float64."""
     return sp.csr_matrix(X, dtype=np.float64) if sp.issparse(X) else to_frame(X)
 
 
 def _unmasked(values: Any) -> Any:
-    """Return the values of a program, with None in place of those that a masked array hides."""
+    """Return values with None in place of those that a masked array of NumPy hides.
+
+    Any other sequence is returned unchanged.
+    """
     if not isinstance(values, np.ma.MaskedArray):
         return values
     present = values.data
@@ -282,11 +308,10 @@ def _unmasked(values: Any) -> Any:
 
 
 def _with_words_for_huge_integers(argument: str, values: Any) -> Any:
-    """Return all values as text if one is an integer beyond 64 bits, which no file holds; else
-    return them unchanged.
+    """Return all values as a list of texts if one is an integer beyond 64 bits; else unchanged.
 
-    Raises ElmbenchError, which names the argument, if an integer has more digits than Python
-    writes.
+    A file cannot hold such integers. `argument`: its name, for the message. Raises ElmbenchError if
+    an integer has more digits than Python writes.
     """
     if np.asarray(values).dtype != object:
         return values

@@ -12,8 +12,14 @@ from elmbench.report.table_results import Results
 class BestModel:
     """The best model of a comparison.
 
-    `model`: its column in the table. `reason`: why it was chosen, in words. `is_above_dummy`: False
-    for the dummy, and for a model that is no better than it.
+    Attributes
+    ----------
+    model : str
+        Its column in the table.
+    reason : str
+        The reason why it was chosen, in words.
+    is_above_dummy : bool
+        False for the dummy, and for a model whose mean is no better than the dummy's.
     """
 
     model: str
@@ -22,8 +28,10 @@ class BestModel:
 
 
 def choose_best(results: Results) -> BestModel:
-    """Return the best model of a comparison on one data set, or the only one; raise ElmbenchError
-    if no model has a rank.
+    """Return the best model of a comparison on one data set, or its only model.
+
+    Raises ElmbenchError if there are several models and none has a rank, as without scores on all
+    folds. `results`: of exactly one data set.
     """
     best = find_best(results)
     if best is None:
@@ -38,8 +46,10 @@ def choose_best(results: Results) -> BestModel:
 
 
 def find_best(results: Results) -> BestModel | None:
-    """Return the best model of a comparison on one data set, or the only one; None if no model has
-    a rank.
+    """Return the best model of a comparison on one data set, or its only model.
+
+    The best one is the first in the order of ranks. None if there are several models and none has a
+    rank. `results`: of exactly one data set.
     """
     resolved = results.resolved
     (name,) = resolved.datasets

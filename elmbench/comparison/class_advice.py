@@ -14,10 +14,11 @@ _RUNS = 10
 def with_class_advice(
     spec: DatasetSpec, metrics: Sequence[str], folds: int, runs: int
 ) -> DatasetSpec:
-    """Return the spec of a data set with a note "warning: ..." for each advice on its classes; a
-    regression unchanged.
+    """Return the spec of a data set with a note "warning: ..." for each advice on its classes.
 
-    `metrics`: those that the user has named. `folds`, `runs`: of the comparison.
+    The advice is on a rare class if accuracy ranks the models, and on few test rows of a class. A
+    regression is returned unchanged. `metrics`: those that the user has named; the first ranks, and
+    accuracy does if there are none. `folds`, `runs`: of the comparison.
     """
     classes = spec.shape.classes
     if not isinstance(classes, dict):
@@ -34,7 +35,11 @@ def with_class_advice(
 def _on_rare_class(
     spec: DatasetSpec, sizes: Mapping[str, int], metrics: Sequence[str]
 ) -> Iterator[str]:
-    """Yield the advice to rank by balanced accuracy if a class is rare and accuracy ranks."""
+    """Yield the advice to rank by balanced accuracy, if a class is rare and accuracy ranks.
+
+    `sizes`: {label: number of rows}, without empty classes. `metrics`: those that the user has
+    named; accuracy ranks if it is the first, or if there are none.
+    """
     if not spec.shape.has_rare_class or (metrics and metrics[0] != "accuracy"):
         return
     label = min(sizes, key=lambda name: sizes[name])
@@ -49,9 +54,11 @@ def _on_rare_class(
 def _on_few_rows(
     spec: DatasetSpec, sizes: Mapping[str, int], folds: int, runs: int
 ) -> Iterator[str]:
-    """Yield the advice to repeat the folds if a test part has few rows of a class.
+    """Yield the advice to repeat the folds, if a test part has few rows of the rarest class.
 
-    Classes of fewer rows than folds have a remark of their own.
+    These are fewer than 5 on average. There is no advice if the folds are repeated already (`runs`
+    > 1), for the user's own splits, groups or times, or if the class has fewer rows than `folds`,
+    on which there is a remark. `sizes`: {label: number of rows}.
     """
     has_own_parts = (
         spec.shape.split is not None or spec.fold or spec.groups or spec.ordered_by

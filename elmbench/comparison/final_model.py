@@ -45,6 +45,8 @@ class FinalModel:
     best : BestModel
         Its column in the table, and why it was chosen.
     estimator : estimator
+        The fitted scikit-learn pipeline; of a regression with scaled targets, a
+        `TransformedTargetRegressor` of it.
     rows : str
         The rows that it is fitted to, in words.
     """
@@ -60,14 +62,21 @@ class FinalModel:
 
     @property
     def is_calibrated(self) -> bool:
-        """True if its probabilities are calibrated on inner folds."""
+        """True if a classifier without probabilities of its own got those of inner folds.
+
+        Only models that are calibrated as `WithProbabilities` count, not those that the comparison
+        calibrated too.
+        """
         steps = getattr(self.estimator, "named_steps", {})
         return isinstance(steps.get("model"), WithProbabilities)
 
 
 def save_best(run: PreparedRun, results: Results, path: Path) -> FinalModel:
-    """Fit the best model of a comparison on one data set, or the only one, to all rows but the
-    held-out ones; write it to `path` and return it.
+    """Fit the best model of a comparison to all rows but the held-out ones; write and return it.
+
+    `run`: the carried-out plan. `results`: its results, of one data set. `path`: the file is of
+    skops if it ends in .skops, else of joblib. Raises ElmbenchError if there are several models and
+    none has a rank, or if the file cannot hold the model.
     """
     best = choose_best(results)
     estimator = fit_final(run, results, best.model)
@@ -76,7 +85,10 @@ def save_best(run: PreparedRun, results: Results, path: Path) -> FinalModel:
 
 
 def _fitted_rows(results: Results) -> str:
-    """Return the number of rows that the final model of a comparison is fitted to, in words."""
+    """Return a text on the rows that the final model is fitted to, such as "all 150 rows of iris".
+
+    Held-out rows are counted apart. `results`: of exactly one data set.
+    """
     (spec,) = results.resolved.datasets.values()
     if spec.shape.split is None:
         return f"all {amount(spec.shape.instances, 'row')} of {spec.title}"
@@ -92,9 +104,12 @@ def fit_final(
 ) -> Any:
     """Return a model of a comparison on one data set, fitted to all rows but the held-out ones.
 
-    Its hyperparameters are searched on these rows if the comparison searches them. `column`: the
-    model; by default, the best or the only one. `targets`: the labels as the user gave them, which
-    the model then predicts; by default, integers if all labels are written so, else texts.
+    It is one scikit-learn estimator with the preprocessing. Its hyperparameters are searched on
+    these rows if the comparison searches them. `run`: the carried-out plan. `column`: the model;
+    empty for the best or the only one. `targets`: the labels as the user gave them, which the model
+    then predicts; if they are not given, integers if all labels are written so, else texts. Raises
+    ElmbenchError if the column is unknown, or the version of its model has changed since the
+    comparison.
     """
     ((resolved, _),) = run.tables
     (spec,) = resolved.datasets.values()
@@ -124,8 +139,10 @@ def fit_final(
 
 
 def _fit_of(run: PreparedRun, column: str, spec: DatasetSpec) -> Fit:
-    """Return the first fit of a column of the comparison; raise ElmbenchError if there is none, or
-    if the version of the model has changed since.
+    """Return the first planned fit of a model of the comparison, which has its settings.
+
+    `column`: the model. `spec`: the data set, for the task. Raises ElmbenchError if there is no
+    such model, or if its version has changed since the comparison.
     """
     ((_, plan),) = run.tables
     tasks = [
@@ -161,11 +178,23 @@ def fit_pipeline(
 ) -> Any:
     """Return the model of a fit with its preprocessing, as one pipeline, fitted to some rows.
 
-    A classifier without probabilities gets those of `WithProbabilities`, on inner folds.
+    A classifier without probabilities gets them from inner folds. The weights of the data are used.
+    Of a regression with scaled targets, the result is a `TransformedTargetRegressor` of the
+    pipeline.
 
-    `chosen`: the hyperparameters that a search has chosen; empty if none is searched. `targets`:
-    one for each of `rows`, in the form that the model predicts. `inner`: the split of the inner
-    folds.
+    Parameters
+    ----------
+    task : Fit
+        Has the model, its fixed hyperparameters and the protocol.
+    data : Dataset
+    rows : ndarray of int
+        Positions of the rows in `data`, in the order of learning.
+    chosen : dict of str to object
+        The hyperparameters that a search has chosen; empty if none is searched.
+    targets : array of the length of `rows`
+        In the form that the model predicts.
+    inner : Split
+        The split of the inner folds.
     """
     factory, params = task.factory_with(chosen=chosen)
     model = factory(**params)
@@ -200,11 +229,11 @@ def fit_pipeline(
 def _calibrated(
     model: Any, split: Split, data: Dataset, rows: Indices, targets: Any
 ) -> Any:
-    """Return an unfitted classifier that calibrates the decision values of `model` on folds of its
-    training rows.
+    """Return an unfitted classifier that calibrates the decision values of `model` on folds.
 
-    The cells are calibrated in the same way (`elmbench.evaluation.calibration`): the labels follow
-    the probabilities.
+    The folds are of its training rows, by `split`; its labels follow the probabilities, as in the
+    cells of the table. `rows`: positions of the training rows in `data`. `targets`: one for each of
+    them.
     """
     from sklearn.calibration import CalibratedClassifierCV
 
@@ -217,8 +246,10 @@ def _calibrated(
 
 
 def _inner_folds(data: Dataset, rows: Indices, split: Split, targets: Any) -> Any:
-    """Return the training and test positions of each inner fold among `rows`, as a list of
-    pairs.
+    """Return [(training positions, test positions)] of the inner folds of some rows.
+
+    They are positions in `rows`, which are positions in `data`. `targets`: one for each of `rows`.
+    Groups and times of the data are respected.
     """
     groups = None if data.groups is None else data.groups[rows]
     times = None if data.times is None else data.times[rows]
@@ -229,8 +260,10 @@ def _inner_folds(data: Dataset, rows: Indices, split: Split, targets: Any) -> An
 
 
 def _unfitted_pipeline(model: Any, data: Dataset, protocol: FoldProtocol) -> Any:
-    """Return the pipeline that preprocesses rows and fits a model as the protocol does; it scales
-    the targets of a regression.
+    """Return an unfitted pipeline that preprocesses rows and fits `model`, as a protocol says.
+
+    Of a regression whose targets are scaled, it is a `TransformedTargetRegressor`, which predicts
+    in the original units. `data`: its columns decide on the encoding and imputing.
     """
     # All kinds of columns, even if no fold has to encode these rows (`encoded_columns`): new rows
     # are read by them and may have missing values.
@@ -243,7 +276,10 @@ def _unfitted_pipeline(model: Any, data: Dataset, protocol: FoldProtocol) -> Any
 
 
 def _features(data: Dataset, rows: Indices) -> Any:
-    """Return the features of some rows as a program has them: a data frame, or sparse rows."""
+    """Return the features of some rows as a program has them: a data frame, or sparse rows.
+
+    `rows`: positions in `data`.
+    """
     X = take_rows(data.X, rows)
     return (
         pd.DataFrame(X, columns=list(data.feature_names))
@@ -253,10 +289,11 @@ def _features(data: Dataset, rows: Indices) -> Any:
 
 
 def _targets(data: Dataset, rows: Indices, originals: Iterable[Any]) -> Any:
-    """Return the targets of `rows` in the form that the final model predicts.
+    """Return the targets of `rows` in the form that the final model predicts, in this order.
 
-    Numbers for a regression. For classes, the labels among `originals` that are written alike, if
-    all are there; else integers if all labels are written so, else words.
+    Numbers for a regression. For classes, the labels among `originals`, which the user gave, that
+    are written alike, if all are there; else integers if all labels are written so, else texts.
+    Labels that were read as booleans stay booleans.
     """
     if data.classes is None:
         return data.y[rows]
@@ -278,7 +315,10 @@ def _targets(data: Dataset, rows: Indices, originals: Iterable[Any]) -> Any:
 def _search_hyperparameters(
     search: Search, data: Dataset, rows: Indices
 ) -> dict[str, Any]:
-    """Repeat a search of the comparison on inner folds of `rows`; return the best candidate."""
+    """Repeat a search of the comparison on inner folds of `rows`; return the best candidate.
+
+    It is {hyperparameter: value}. `rows`: positions in `data`.
+    """
     protocol = search.outer_fold.protocol
     none = rows[:0]
 

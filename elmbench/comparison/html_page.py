@@ -23,11 +23,11 @@ from elmbench.tasks.plan import Plan
 
 
 def plan_importance(run: PreparedRun, results: Results) -> PreparedRun:
-    """Plan the permutation importance of the best model on each data set of a comparison, on its
-    test folds. Nothing is computed yet.
+    """Plan the permutation importance of the columns of a comparison; compute nothing yet.
 
-    Data with sparse rows are left out: they have too many columns. A budget that the comparison has
-    spent does not count.
+    It is that for the best model on each data set, on its test folds. Data sets with sparse rows or
+    without a ranked model are left out. `run`: the carried-out plan of the comparison. A budget
+    that it has spent does not count.
     """
     ((resolved, plan),) = run.tables
     best = {
@@ -54,7 +54,10 @@ def plan_importance(run: PreparedRun, results: Results) -> PreparedRun:
 
 
 def reasons_of_failures(run: PreparedRun) -> list[str]:
-    """Return the reasons of planned tasks that have not ended ok, each once."""
+    """Return the different reasons of planned tasks that have not ended ok; [] if there are none.
+
+    `run`: a carried-out plan. Tasks without a result are skipped.
+    """
     results = [run.store.result(key) or {} for key in run.tasks]
     return list(
         dict.fromkeys(result["reason"] for result in results if result.get("reason"))
@@ -62,12 +65,12 @@ def reasons_of_failures(run: PreparedRun) -> list[str]:
 
 
 def importance_of(run: PreparedRun) -> pd.DataFrame:
-    """Return a line for each column of each data set, the most important column first.
+    """Return a line for each column of each data set, the most important column of each first.
 
-    `importance` is the mean loss of the metric over `folds` test parts, and `std` its deviation;
-    the other columns are `column`, `dataset`, `model` and `metric`. Empty if nothing was computed.
-
-    `run`: the carried-out plan of `plan_importance`.
+    The columns are `column`, `importance` (the mean loss of the metric when the column is shuffled,
+    over the test parts), `std` (its deviation over them), `folds` (their number), `dataset`,
+    `model` and `metric`. The frame is empty if nothing was computed. `run`: the carried-out plan of
+    `plan_importance`.
     """
     ((resolved, plan),) = run.tables
     parts = []
@@ -99,10 +102,10 @@ def importance_of(run: PreparedRun) -> pd.DataFrame:
 def write_page(
     run: PreparedRun, importance: PreparedRun, results: Results, path: Path
 ) -> None:
-    """Write the page of a comparison to `path`, and `importance.csv` beside its tables, unless
-    another command has replaced these.
+    """Write the HTML page of a comparison to `path`, and `importance.csv` beside its tables.
 
-    `importance`: the carried-out plan of `plan_importance`.
+    The latter is left out if there is no importance, or if another command has replaced the tables.
+    `run`: the carried-out plan of the comparison. `importance`: that of `plan_importance`.
     """
     losses = importance_of(importance)
     with run.store.writing_tables():

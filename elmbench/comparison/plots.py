@@ -26,9 +26,11 @@ def plot(
 ) -> Any:
     """Draw a picture of the results of a comparison on matplotlib's axes and return these.
 
-    `predictions`: the frame of `predictions_frame`; not used for "scores". `model`: the model whose
-    predictions are drawn; the best one if empty. `axes`: None for new ones. Raises ElmbenchError if
-    the model has no such picture.
+    `results`: of exactly one data set. `kind`: "scores" of all models; or, of one model,
+    "confusion" or "calibration" of a classification, "residuals" of a regression. `predictions`: a
+    line for each test row and model, with `model`, `true`, `predicted` and `probability_<class>`;
+    not used for "scores". `model`: empty for the best one. `axes`: None for new ones. Raises
+    ElmbenchError if the model has no such picture.
     """
     (spec,) = results.resolved.datasets.values()
     order = rank_models(results.summary, spec.name, results.resolved).models
@@ -72,8 +74,10 @@ def plot(
 def _check_picture(
     spec: DatasetSpec, rows: pd.DataFrame, kind: Kind, model: str
 ) -> None:
-    """Raise ElmbenchError if a model has no predictions (`rows`), or none that a picture of this
-    kind needs.
+    """Raise ElmbenchError if a picture of this kind cannot be drawn for a model.
+
+    `rows`: the model's lines of predictions; none for an unknown model. The kind must be one for
+    the task of the data set, and "calibration" needs columns of probabilities.
     """
     if not len(rows):
         raise ElmbenchError(
@@ -100,7 +104,10 @@ def _check_picture(
 
 
 def _probabilities(rows: pd.DataFrame) -> list[str]:
-    """Return the names of the columns of probabilities, `probability_<class>`, that have values."""
+    """Return the names of the columns `probability_<class>` that have values.
+
+    `rows`: the lines of predictions of one model.
+    """
     with_values = map(str, rows.dropna(axis="columns", how="all"))
     return [name for name in with_values if name.startswith(_PROBABILITY)]
 
@@ -108,8 +115,10 @@ def _probabilities(rows: pd.DataFrame) -> list[str]:
 def _plot_scores(
     results: Results, spec: DatasetSpec, order: Sequence[str], axes: Any
 ) -> Any:
-    """Draw the score of each test part and the mean of each model with its interval of 95 %, the
-    best model on top.
+    """Draw the scores of the test parts and the mean of each model; return the axes.
+
+    Each mean has its interval of 95 %, if the test parts allow it. `order`: the models with a rank,
+    the best first, which is on top; the others follow.
     """
     metric = results.resolved.metric_of(spec.name)
     scores = results.cells[results.cells["status"] == "ok"].groupby("model")[metric]
@@ -134,7 +143,10 @@ def _plot_scores(
 
 
 def _plot_calibration(spec: DatasetSpec, rows: pd.DataFrame, axes: Any) -> None:
-    """Draw the calibration curve of each class, of two classes that of the positive one."""
+    """Draw the calibration curve of each class on `axes`; of two classes, that of the positive one.
+
+    `rows`: the lines of predictions of one model, with `true` and `probability_<class>`.
+    """
     from sklearn.calibration import CalibrationDisplay
 
     labels = [name.removeprefix(_PROBABILITY) for name in _probabilities(rows)]

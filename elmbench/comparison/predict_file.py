@@ -19,14 +19,23 @@ _NO_COLUMNS = Columns(numbers=(), dates={}, words=())._asdict()
 
 
 class _SavedModel(NamedTuple):
-    """A saved model, and the columns of its training rows."""
+    """A saved model, and the columns of its training rows.
+
+    Attributes
+    ----------
+    estimator : estimator
+        The fitted pipeline, or the regressor that holds it.
+    steps : mapping of str to estimator
+        The fitted steps of the pipeline by name.
+    names : list of str
+        The names of the features; empty for sparse rows.
+    kinds : dict of str to object
+        The fields of `Columns`, such as `words`: the names of the columns of categories.
+    """
 
     estimator: Any
-    #: The steps of its pipeline by name.
     steps: Any
-    #: The names of the features; empty for sparse rows.
     names: list[str]
-    #: The fields of `Columns`.
     kinds: dict[str, Any]
 
 
@@ -38,15 +47,16 @@ def predict_file(
     *,
     proba: bool = False,
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Return the predictions of a saved model for the rows of a file, and warnings about the file.
+    """Return (predictions, warnings) of a saved model for the rows of a file.
 
-    The frame has a line for each row: the column `prediction` and, with `proba`, a column
-    `probability_<class>` for each class of a classifier. A warning names, for instance, a column
-    with categories that the training rows lack. `separator`, `decimal`: marks of a text table; by
-    default, the separator is detected and the decimal mark is that of the training rows.
+    The frame has a line for each row, in the order of the file: the column `prediction` and, with
+    `proba`, a column `probability_<class>` for each class of a classifier. A warning, a text, names
+    for instance a column with categories that the training rows lack, or says that the model has no
+    probabilities. `separator`, `decimal`: marks of a text table; if empty, the separator is
+    detected and the decimal mark is that of the training rows.
 
-    Raises ElmbenchError if the model cannot be loaded, or a column of the file is missing or has
-    unusable values.
+    Raises ElmbenchError if the model cannot be loaded, the file has no rows, or a column is missing
+    or has unusable values.
     """
     saved = _load_model(model)
     source = FileSource(
@@ -88,7 +98,11 @@ def predict_file(
 
 
 def _load_model(path: Path) -> _SavedModel:
-    """Return the model of a file; raise ElmbenchError if the file is none of `compare --save`."""
+    """Return the model of a file of `compare --save`.
+
+    Raises ElmbenchError if there is no such file, or if it is another file or of other versions. A
+    file of joblib may run code.
+    """
     if not path.is_file():
         raise ElmbenchError(
             f"{path} {'is not a regular file' if path.exists() else 'does not exist'}",
@@ -117,7 +131,10 @@ def _load_model(path: Path) -> _SavedModel:
 
 
 def _features_of(table: Table, saved: _SavedModel) -> tuple[Any, list[str]]:
-    """Return the features of new rows as the model takes them, and remarks on unknown
+    """Return (features, remarks) of new rows: the features as the model takes them.
+
+    They are a data frame with the columns of the training rows, in their order, or a CSR matrix. A
+    column that the table lacks is 0 in all rows. The remarks, a list of texts, are on unknown
     categories.
     """
     # The last features of sparse rows may be zero in all rows of a file.
@@ -135,7 +152,11 @@ def _features_of(table: Table, saved: _SavedModel) -> tuple[Any, list[str]]:
 
 
 def _predictions(estimator: Any, X: Any, *, proba: bool) -> pd.DataFrame:
-    """Return the column `prediction` and, with `proba`, `probability_<class>` for each class."""
+    """Return a line for each row: the column `prediction` and, with `proba`, the probabilities.
+
+    These are columns `probability_<class>`, for which `estimator` must be a classifier with
+    `predict_proba`. `X`: the features as the estimator takes them.
+    """
     predictions = pd.DataFrame({"prediction": estimator.predict(X)})
     if not proba:
         return predictions
@@ -148,7 +169,8 @@ def _predictions(estimator: Any, X: Any, *, proba: bool) -> pd.DataFrame:
 def _unknown_categories(words: pd.DataFrame, inputs: Any) -> Iterator[str]:
     """Yield a remark on each column with categories that the fitted encoder does not know.
 
-    `words`: the text columns. `inputs`: the fitted transformer of the pipeline.
+    `words`: the columns of categories of the new rows, in the order of the training rows. `inputs`:
+    the fitted transformer of the pipeline, whose part `words` ends in the encoder.
     """
     encoded = (
         inputs.named_transformers_["words"][-1].categories_

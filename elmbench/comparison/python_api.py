@@ -80,7 +80,7 @@ def compare(
         a name of `list_models` gets a number, such as "knn-2". Without `models`, the default ones
         are compared.
     name : str
-        Name of the data.
+        Name of the data, which the names of the results begin with.
     task : {"classification", "regression"}, optional
         By default, detected from the values of `y`.
     positive : label, optional
@@ -117,10 +117,11 @@ def compare(
         rows, and the promising ones then learn more. The notes of the table name the models that
         learnt fewer rows, and those that are left out.
     jobs, blas_threads : int, default=1
+        Worker processes, and threads of the linear algebra library in each.
     limit : str
         Limit of each search and fit, "time=600s" if empty.
     plugins : sequence of path
-        By default those of an `elmbench.toml` in the working folder or a folder above.
+        Files that declare models, metrics or splits; by default those of an `elmbench.toml` in the working folder or a folder above.
     results_dir : path, optional
         Folder of the results, each frame's in a folder of its own; by default that of the
         `elmbench.toml`, or a temporary one, which is removed when Python exits.
@@ -218,10 +219,11 @@ def _plan(
     budget: str,
     carry_out: Callable[[PreparedRun], object],
 ) -> PreparedRun:
-    """Return the plan of a comparison.
+    """Return the plan of a comparison; with a budget, first compute the work that fits it.
 
-    `budget`: a duration, or empty for none. With a budget, `carry_out` first computes the work that
-    fits it, and the plan is that of this part.
+    `budget`: a duration such as "10min", or empty for none, in which case nothing is computed. With
+    a budget, `carry_out` computes plans and stores the results, and the plan is that of the
+    computed part.
     """
     if not budget:
         return prepare_comparison(request, options, results_dir)
@@ -230,21 +232,24 @@ def _plan(
 
 @cache
 def _temporary_folder() -> Path:
-    """Return the folder of this process for results, which is removed when Python exits."""
+    """Return the folder of this process for results, which is removed when Python exits.
+
+    It is made at the first call; all later calls return the same.
+    """
     folder = Path(tempfile.mkdtemp(prefix="elmbench-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
 class SelectedModels(NamedTuple):
-    """The models of a comparison.
+    """The models that a call of `compare` selects.
 
     Attributes
     ----------
     names : list of str
-        The names of all models, in their order.
+        The names of all models, in their order; empty for the default models.
     estimators : mapping of str to estimator
-        The user's own estimators, by these names.
+        The user's own estimators, by their names among these.
     """
 
     names: list[str]
@@ -252,10 +257,12 @@ class SelectedModels(NamedTuple):
 
 
 def select_models(models: Any) -> SelectedModels:
-    """Return the models of the argument `models` of `compare`.
+    """Return the names of the models of the argument `models` of `compare`, and the estimators.
 
-    An estimator has its given name, or that of its class or steps, with a number if it is taken.
-    Raises ElmbenchError if a model is neither a name nor an estimator.
+    `models`: one or several names, estimators or pairs (name, estimator); empty or None for none.
+    An estimator has its given name, or that of its class or of a pipeline's steps; a number is
+    added if the registry or another model has the name. Names are not checked. Raises ElmbenchError
+    if a model is neither a name nor an estimator.
     """
     names: list[str] = []
     estimators: dict[str, Any] = {}
@@ -281,7 +288,10 @@ def select_models(models: Any) -> SelectedModels:
 
 
 def _as_sequence(models: Any) -> Iterable[Any]:
-    """Return the models of the argument `models`, which may be a single one or None."""
+    """Return the argument `models` as a sequence: () for None, (model,) for a name or an estimator.
+
+    Any other value is returned as it is.
+    """
     if models is None:
         return ()
     if isinstance(models, str) or hasattr(models, "fit"):
@@ -290,13 +300,13 @@ def _as_sequence(models: Any) -> Iterable[Any]:
 
 
 def _name_of(estimator: Any) -> str:
-    """Return the name of an estimator's class, or the names of a pipeline's steps."""
+    """Return the name of an estimator's class; of a pipeline, its steps, as "scaler+svc"."""
     steps = getattr(estimator, "steps", None)
     return "+".join(step for step, _ in steps) if steps else type(estimator).__name__
 
 
 def _is_estimator(value: Any) -> bool:
-    """Return True for an object with the methods of an estimator."""
+    """Return True for an instance, not a class, with the methods fit, predict and get_params."""
     methods = ("fit", "predict", "get_params")
     return not isinstance(value, type) and all(
         hasattr(value, method) for method in methods

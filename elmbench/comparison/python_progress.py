@@ -22,6 +22,7 @@ class PythonProgress:
     Parameters
     ----------
     run : PreparedRun
+        Its tasks to run that take time are counted; without any, there is no bar.
     shown : bool or None
         None to show it in a terminal and in a notebook only.
     """
@@ -59,7 +60,7 @@ class PythonProgress:
         self._bar.stop()
 
     def on_event(self, event: Event) -> None:
-        """Advance the bar if a task that takes time has ended; ignore other events."""
+        """Advance the bar if a counted task has ended; ignore other events."""
         if event.kind == "end" and event.task.key in self._timed_tasks:
             self._bar.advance(self._task)
 
@@ -70,9 +71,11 @@ def with_progress(
     on_event: OnEvent | None,
     shown: bool | None,
 ) -> T:
-    """Carry out a plan by `execute` or `compute` with a progress bar; return the result.
+    """Carry out a plan with a progress bar; return the result of `carry_out`.
 
-    `on_event`: also receives the events.
+    `carry_out`: `execute` or `compute`, called as `carry_out(run, on_event, None)`. `on_event`:
+    also receives the events; None for none. `shown`: None to show the bar in a terminal and in a
+    notebook only.
     """
     with PythonProgress(run, shown) as bar:
 

@@ -20,11 +20,12 @@ from elmbench.tables.result_table import ResultTable
 
 @dataclass(frozen=True, repr=False)
 class ComparisonResults(Results):
-    """The results of a comparison.
+    """The results of a comparison of models on one data set, from Python.
 
     Attributes
     ----------
     run : PreparedRun
+        The carried-out plan.
     plugins : tuple of path
         Plug-in files of the comparison, and of its estimators.
     targets : ndarray
@@ -43,8 +44,11 @@ class ComparisonResults(Results):
 
     @cached_property
     def leaderboard(self) -> pd.DataFrame:
-        """A line of means for each model, the best first, models without a rank last; its columns
-        are the metrics, the rank, the p-value of the difference from the best model, and the costs.
+        """A line of means for each model, the best first, models without a rank last.
+
+        The index is the model. The columns are the metrics, the rank, the p-value of the difference
+        from the best model, and the costs, under the names of the metrics in `summary.csv`; NaN
+        where a model has none.
         """
         (spec,) = self.resolved.datasets.values()
         is_of_data = self.summary["dataset"] == spec.name
@@ -62,7 +66,12 @@ class ComparisonResults(Results):
 
     @cached_property
     def predictions(self) -> pd.DataFrame:
-        """The lines of `predictions.csv`: the prediction of each model for each test row."""
+        """A line for each test row, fold and model, with the columns of `predictions.csv`.
+
+        Such are `row` (its number in the data, from 0), `model`, `fold`, `true`, `predicted` and,
+        of a classification, `probability_<class>` if the model has them. Without predictions, there
+        are no lines and no columns.
+        """
         ((_, plan),) = self.run.tables
         with loaded_plugins(self.plugins):
             return predictions_frame(plan.cells, self.run.store, self.resolved)
@@ -71,7 +80,8 @@ class ComparisonResults(Results):
         """Draw a picture on matplotlib's axes and return these.
 
         `kind`: "scores" of all models with intervals; of one model, "confusion" or "calibration"
-        for classes, "residuals" for numbers. `model`: the best one by default.
+        for classes, "residuals" for numbers. `model`: the best one if empty. `ax`: the axes; None
+        for new ones. Raises ElmbenchError if the model has no such picture.
         """
         with messages_for_python():
             needs_predictions = kind != "scores"
@@ -79,12 +89,13 @@ class ComparisonResults(Results):
             return plot(self, rows, kind, model, ax)
 
     def best_estimator(self, model: str = "") -> Any:
-        """Return the best model, or a named one, fitted to all rows with the hyperparameters of a
-        last search.
+        """Return the best model, or a named one, fitted to all rows as a scikit-learn estimator.
 
-        Held-out rows of `test` are neither searched nor fitted, so that the scores in the table are
-        those of this model. It is one scikit-learn estimator: a pipeline that encodes, imputes and
-        scales, for data frames with the columns that were compared, or for sparse rows.
+        Its hyperparameters are searched once more, on these rows. Held-out rows of `test` are
+        neither searched nor fitted, so that the scores in the table are those of this model. It is
+        a pipeline that encodes, imputes and scales, for data frames with the columns that were
+        compared, or for sparse rows. Each call fits it again. Raises ElmbenchError for an unknown
+        `model`, or without a name if no model has a rank.
         """
         from sklearn import config_context
 

@@ -60,32 +60,34 @@ from elmbench.tasks.plan import RunRequest
 
 @dataclass(frozen=True)
 class ComparisonRequest:
-    """A request for a comparison.
+    """A request for a comparison of models on one or several data sets.
 
     Attributes
     ----------
     data : tuple of UserData
         The data sets.
     models : tuple of str
-        By default, the models of `DEFAULT_MODELS` for the task.
+        Names or addresses; if empty, the models of `DEFAULT_MODELS` for the task.
     grids : mapping of str to mapping
-        Grids in place of the models' own, as an experiment file writes them.
+        Grids in place of the models' own: {model: {hyperparameter: values}}.
     metrics : tuple of str
-        Metrics in front of `DEFAULT_METRICS`; the first that fits the task chooses hyperparameters.
+        Metrics in front of `DEFAULT_METRICS`; the first that fits the task chooses
+        hyperparameters and ranks.
     folds : int, optional
-        Outer folds, by default `FOLDS`.
+        Outer folds; None for `FOLDS`, or for the user's own split.
     runs : int
         Repetitions of the folds.
     limit : str
-        Limit of each search and fit.
+        Limit of each search and fit, such as "time=60s"; `DEFAULT_LIMIT` if empty.
     name : str
-        Name of the results folder, before a digest of the data; by default, the names of the data.
+        Name of the results folder, before a digest of the data; the names of the data if empty.
     left_out : mapping of str to str
         Models that are not run, with the reasons.
     train_rows : mapping of str to int
-        The most training rows that a model learns in a fold; all if it is not named.
+        The most training rows that a model learns in a fold, by model; models without an entry
+        learn all.
     test_rows : int, optional
-        The most test rows of a fold; all by default.
+        The most test rows of a fold; None for all.
     """
 
     data: tuple[UserData, ...]
@@ -114,16 +116,21 @@ def prepare_comparison(
     results_dir: Path,
     watch: WatchData = iter,
 ) -> PreparedRun:
-    """Read and describe the data of a comparison and plan it; raise ElmbenchError if the data or
-    the request cannot be used. `watch`: see `WatchData`.
+    """Read the data of a comparison and plan it; compute nothing yet.
+
+    `watch`: yields the data that it is given, and shows that they are read meanwhile. Raises
+    ElmbenchError if the data or the request cannot be used.
     """
     specs = describe_data(watch(comparison.data))
     return plan_comparison(comparison, specs, options, results_dir)
 
 
 def describe_data(data: Iterable[UserData]) -> list[DatasetSpec]:
-    """Read data and return their specs, under names that differ from each other and from the data
-    sets of the suite. Processes share the rows of large data.
+    """Read data sets and return their specs, in the same order.
+
+    Their names are changed, if needed, so that they differ from each other and from the data sets
+    of the suite. The rows of large data are written to a file that processes share. Raises
+    ElmbenchError if the data cannot be used.
     """
     specs: list[DatasetSpec] = []
     for described in map(describe, data):
@@ -144,9 +151,11 @@ def plan_comparison(
     options: RunOptions,
     results_dir: Path,
 ) -> PreparedRun:
-    """Plan a comparison of described data; raise ElmbenchError if the request cannot be used.
+    """Plan a comparison of data sets that have been read; compute nothing yet.
 
-    Advice on the classes of the data is added to their notes. `options`: its profile is replaced.
+    `specs`: of `comparison.data`, by `describe_data`; advice on the classes is added to the notes
+    of copies. `options`: its profile is replaced. Raises ElmbenchError if the request does not fit
+    the data, as for too few rows, groups or times for the folds.
     """
     folds = comparison.folds or FOLDS
     specs = [
@@ -175,8 +184,9 @@ def plan_comparison(
 
 
 def _check_test_parts(spec: DatasetSpec, split: Split, metric: str) -> None:
-    """Raise ElmbenchError if some test part may have a single row, for which the ranking metric is
-    undefined.
+    """Raise ElmbenchError if a test part may have a single row and the metric needs two.
+
+    `split`: the outer one. `metric`: the one that ranks; only nrmse and r2 need two rows.
     """
     least_rows = 2 * count_parts(split)
     if metric in _UNDEFINED_FOR_ONE_ROW and spec.shape.instances < least_rows:
@@ -189,8 +199,10 @@ def _check_test_parts(spec: DatasetSpec, split: Split, metric: str) -> None:
 
 
 def _check_training_parts(data: Dataset, split: Split) -> None:
-    """Raise ElmbenchError unless there are enough groups or times for the outer and the inner
-    folds.
+    """Raise ElmbenchError unless each outer training part has enough groups or times.
+
+    The inner folds need three groups, or four different times. `data`: with groups or times.
+    `split`: the outer one.
     """
     units = data.groups
     unit = "group"
@@ -216,8 +228,11 @@ def _check_training_parts(data: Dataset, split: Split) -> None:
 def experiment_of(
     comparison: ComparisonRequest, specs: Sequence[DatasetSpec]
 ) -> Resolved:
-    """Return the experiment of a comparison of these data sets: its id, protocol and columns, as if
-    an experiment file held them.
+    """Return the experiment of a comparison of some data sets, as if it were read from a file.
+
+    It has an id, which ends in a digest of the data, a protocol, and a column for each model. With
+    many rows, searches use only a part of them. Raises ElmbenchError if the request does not fit
+    the data.
     """
     names = [spec.name for spec in specs]
     of_data = (
@@ -244,8 +259,9 @@ def experiment_of(
 
 
 def _digest(specs: Iterable[DatasetSpec]) -> str:
-    """Return a hash of data sets for the id of a comparison: of their rows and of how they are
-    read, not of their names, notes and paths.
+    """Return a hash of data sets, of which the id of a comparison has the first digits.
+
+    It covers their rows and how they are read, not their names, notes and paths.
     """
     others = {"name", "title", "notes", "citation", "sources"}
     content = [
@@ -266,8 +282,10 @@ def _digest(specs: Iterable[DatasetSpec]) -> str:
 def _protocol(
     comparison: ComparisonRequest, specs: Sequence[DatasetSpec]
 ) -> dict[str, Any]:
-    """Return the protocol of a comparison, as an experiment file writes it: scaling, splits,
-    selection, metrics and order. Raises ElmbenchError if metrics or splits do not fit the data.
+    """Return the protocol of a comparison as an experiment file writes it: {key: content}.
+
+    Its keys are scale, scale-except, targets, outer, inner, select, metrics, std and order. Raises
+    ElmbenchError if metrics or splits do not fit the data.
     """
     _check_metrics(comparison.metrics, specs)
     kind = _kind_of_folds(specs)
@@ -290,7 +308,10 @@ def _protocol(
 
 
 def _check_metrics(metrics: Iterable[str], specs: Sequence[DatasetSpec]) -> None:
-    """Raise ElmbenchError for a metric that no data set of the comparison can have."""
+    """Raise ElmbenchError for a metric that no data set of the comparison can have.
+
+    Such are unknown metrics, those of another task, and those that count rows.
+    """
     tasks = {spec.task for spec in specs}
     for name in metrics:
         if find_metric(name).task not in tasks or counts_rows(name):
@@ -304,8 +325,10 @@ def _check_metrics(metrics: Iterable[str], specs: Sequence[DatasetSpec]) -> None
 
 
 def _kind_of_folds(specs: Sequence[DatasetSpec]) -> str:
-    """Return the kind of folds that suits the groups or the order of the rows; raise ElmbenchError
-    if both are given.
+    """Return the kind of folds for some data sets: by groups, by the order of rows, or stratified.
+
+    It is "stratified-group-kfold", "ordered-kfold" or "stratified-kfold"; the last one has plain
+    folds for a regression. Raises ElmbenchError if both groups and an order are given.
     """
     has_groups = any(spec.groups for spec in specs)
     has_order = any(spec.ordered_by for spec in specs)
@@ -326,10 +349,11 @@ def _kind_of_folds(specs: Sequence[DatasetSpec]) -> str:
 def _outer(
     comparison: ComparisonRequest, specs: Sequence[DatasetSpec], kind: str
 ) -> dict[str, Any]:
-    """Return the outer splits as an experiment file writes them: the user's own, or folds of
-    `kind`.
+    """Return the outer splits as an experiment file writes them, {"kind": ..., "folds": ...}.
 
-    Raises ElmbenchError if two splits are given, or the user's own with several data sets.
+    They are held-out rows ("official", without folds) or a column of folds ("predefined-kfold")
+    that the user gave, or else folds of `kind`. Raises ElmbenchError if two splits are given, or
+    the user's own with several data sets or a number of folds.
     """
     splits = [
         option(name)
@@ -363,11 +387,11 @@ def _outer(
 def _columns(
     comparison: ComparisonRequest, specs: Sequence[DatasetSpec]
 ) -> dict[str, Any]:
-    """Return the columns of the table, by model, as an experiment file writes them: with grids, and
-    the data sets that a model does not run on.
+    """Return the columns of the table as an experiment file writes them: {model: content}.
 
-    Raises ElmbenchError for a named model without the task, or a grid of a model that is not
-    compared.
+    They are those of the requested or default models and the dummy, with grids and the data sets
+    that a model does not run on. A default model without the task is left out. Raises ElmbenchError
+    for a requested model without the task, or a grid of a model that is not compared.
     """
     columns = {}
     for name in dict.fromkeys((*(comparison.models or DEFAULT_MODELS), DUMMY)):
@@ -398,10 +422,12 @@ def _columns(
 def _column(
     name: str, entry: ModelEntry, comparison: ComparisonRequest, task: str
 ) -> dict[str, Any]:
-    """Return the column of a model as an experiment file writes it: with its own or the requested
-    grid, its limit of training rows, and the limit of steps of the SVM.
+    """Return the content of the column of a model, as an experiment file writes it.
 
-    `name`: as it was requested. `task`: of the data sets, for which the grid is checked.
+    It has the model's own grid or the requested one, and, if they apply, its limit of training rows
+    and the limit of steps of the SVM. `name`: as it was requested. `entry`: of the registry.
+    `task`: that of the data sets, for which a requested grid is checked; raises ElmbenchError if it
+    does not fit.
     """
     column = extra_column(name).model_dump(
         mode="json", by_alias=True, exclude_defaults=True
@@ -423,8 +449,11 @@ def _reasons_not_to_run(
     comparison: ComparisonRequest,
     specs: Iterable[DatasetSpec],
 ) -> dict[str, str]:
-    """Return why a model does not run on data sets, by their names: it is too slow, or it cannot
-    be fitted or chosen. A data set that it runs on is left out.
+    """Return {data set: reason} of those that a model does not run on; {} if it runs on all.
+
+    It may be too slow for the rows, unable to take weights, or without scores for the metric.
+    `name`: as it was requested; only default models are too slow. `specs`: data sets with a task of
+    the model.
     """
     metrics = [
         find_metric(metric) for metric in (*comparison.metrics, *DEFAULT_METRICS)
@@ -449,8 +478,10 @@ def _reasons_not_to_run(
 
 
 def _grid(values: Any) -> Any:
-    """Return the values of a hyperparameter as an experiment file writes them: a dict unchanged,
-    else a list of the values or of the single one, without types of numpy.
+    """Return the values of a hyperparameter as a list, as an experiment file writes them.
+
+    A single value or text becomes a list of one, and types of NumPy become those of Python. A dict,
+    such as a range, is returned unchanged.
     """
     if isinstance(values, dict):
         return values
@@ -465,8 +496,10 @@ def _grid(values: Any) -> Any:
 
 
 def _exclusion_reason(entry: ModelEntry, spec: DatasetSpec, metric: Metric) -> str:
-    """Return why a model cannot be fitted to weighted rows, or chosen by a metric; empty if it
-    can.
+    """Return why a model cannot be compared on a data set; empty if it can.
+
+    It may lack the methods that `metric`, which ranks, takes, or an argument for the weights of the
+    rows, if the data have weights.
     """
     weighted = spec.weights is not None
     if "predict" in metric.methods() and not weighted:

@@ -39,12 +39,18 @@ _PARTS = (
 
 
 def is_safe(path: Path) -> bool:
-    """Return True for the name of a file that runs no code when it is loaded."""
+    """Return True if a file of this name runs no code when it is loaded: it ends in .skops.
+
+    The file need not exist, and its content is not checked.
+    """
     return path.suffix.lower() == _SAFE
 
 
 def check_format(path: Path) -> None:
-    """Raise ElmbenchError if a model cannot be written to, or read from, a file of this name."""
+    """Raise ElmbenchError if `path` ends in .skops and skops is not installed.
+
+    Files of any other name are of joblib.
+    """
     if is_safe(path) and find_spec("skops") is None:
         raise ElmbenchError(
             f"{path}: skops, which reads and writes such files, is not installed",
@@ -54,10 +60,11 @@ def check_format(path: Path) -> None:
 
 
 def save(estimator: Any, path: Path) -> None:
-    """Write an estimator, by skops if the path ends in .skops, else by joblib, together with the
-    user's own code that it needs.
+    """Write an estimator to a file, by skops if the path ends in .skops, else by joblib.
 
-    Raises ElmbenchError if skops cannot write it, or if `load` would not trust one of its types.
+    A file of joblib also holds the user's own code that the estimator needs, if it can be pickled.
+    An existing file is replaced only at the end. Raises ElmbenchError if skops is not installed or
+    cannot write the estimator, or if `load` would not trust one of its types.
     """
     check_format(path)
     with replace_file(path) as partial:
@@ -85,9 +92,9 @@ def save(estimator: Any, path: Path) -> None:
 def load(path: Path) -> Any:
     """Return the estimator in a file of `save`.
 
-    A file that ends in .skops runs no code; others run code that they name or hold. Raises
-    ElmbenchError if a safe file has a type that is not trusted, and any other error if the file is
-    of something else.
+    A file that ends in .skops runs no code; any other one runs code that it names or holds, so load
+    only files that you trust. Raises ElmbenchError if a .skops file has a type that is not trusted,
+    and an error of any type if the file is of something else.
     """
     check_format(path)
     if not is_safe(path):
@@ -109,7 +116,7 @@ def load(path: Path) -> Any:
 
 
 def _not_writable(path: Path, reason: str) -> ElmbenchError:
-    """Return the error for a model that skops cannot write to a file."""
+    """Return the error for a model that a .skops file cannot hold, with the `reason`."""
     return ElmbenchError(
         f"{path}: a {_SAFE} file cannot hold this model: {reason}",
         expected="a model of elmbench or scikit-learn",
@@ -118,17 +125,18 @@ def _not_writable(path: Path, reason: str) -> ElmbenchError:
 
 
 def _untrusted(types: Iterable[str]) -> list[str]:
-    """Return the names of types and functions that `_is_trusted` rejects.
+    """Return the full names of those types and functions that are not trusted; [] if all are.
 
-    `types`: those that skops does not trust by itself.
+    `types`: the names of those in a .skops file that skops does not trust by itself.
     """
     return [name for name in types if not _is_trusted(name)]
 
 
 def _is_trusted(name: str) -> bool:
-    """Return True for a name of `_PARTS`, or for a class that a module of `_COMPUTING` defines.
+    """Return True if a saved model may hold the type or function of this full name.
 
-    `name`: the full name of a type or function.
+    These are listed parts of elmbench and its libraries, and the classes that modules of elmbench's
+    models and numerics define. Such a module is imported.
     """
     if name in _PARTS:
         return True

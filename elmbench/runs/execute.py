@@ -340,6 +340,7 @@ def run(
     experiment : str
         Id or alias, such as "kos-elm/table4" or "table4", or the YAML file of your own table.
     profile : {"ci", "fast", "paper"}, default="fast"
+        The part of the protocol: "paper" is the printed one, and the others are shorter.
     datasets, models : sequence of str
         Only these; by default, all of the table's. A model may be any name of `list_models`, or an
         address `package.module:Class`.
@@ -373,7 +374,7 @@ def run(
     scheduler : str, optional
         Address of a dask scheduler, for "dask" only.
     on_event : callable, optional
-        Called at the start and end of all tasks.
+        Receives an `elmbench.execution.engine.Event` at the start and end of each task.
 
     Returns
     -------
