@@ -58,15 +58,16 @@ def run_within_budget(
     carry_out: Callable[[PreparedRun], object],
     watch: WatchData = iter,
 ) -> PreparedRun:
-    """Compute as much of a comparison as fits a budget of time; return the plan of the computed
-    part.
+    """Compute as much of a comparison as fits a budget of time; return its plan.
 
-    Each model is planned with the most training rows that it has learnt; models that have not ended
-    are left out, with the reason. A later call resumes from the stored results.
+    The plan is that of the computed part: each model with the most training rows that it has
+    learnt. Models that have not ended are left out, with the reason. A later call resumes from the
+    stored results.
 
-    `budget`: a duration, such as "10min", for the whole command: tasks end early enough for the
-    tables to be written. `carry_out`: computes a plan and stores the results. `watch`: yields the
-    data that it is given, and shows that they are read meanwhile.
+    `options`: its `until` is not used. `budget`: a duration, such as "10min", for the whole
+    command; tasks end early enough for the tables to be written. `carry_out`: computes a plan and
+    stores the results. `watch`: yields the data that it is given, and shows that they are read
+    meanwhile.
 
     Raises ElmbenchError if the data take most of the budget, and no results are stored yet.
     """
@@ -103,7 +104,11 @@ def run_within_budget(
 def _too_little_time(
     specs: Sequence[DatasetSpec], budget: str, reading_seconds: float
 ) -> ElmbenchError:
-    """Return the error for a budget that leaves no time for models."""
+    """Return the error for a budget that leaves no time for models.
+
+    `specs`: of the data that were read. `budget`: as the user typed it. `reading_seconds`: the time
+    that reading took, by which a longer budget is advised.
+    """
     titles = ", ".join(spec.title for spec in specs)
     n_minutes = math.ceil(_LEAST_BUDGET * reading_seconds / 60)
     option_text = wording(f"--budget {n_minutes}min", f'budget="{n_minutes}min"')
@@ -142,8 +147,9 @@ class _Race:
     seconds: dict[str, float] = field(default_factory=dict)
 
     def run(self) -> None:
-        """Compare all models on few rows, the promising ones step by step on more, and then the
-        others on as many as time allows.
+        """Compare all models on few rows, promising ones on more, and then the others on all rows.
+
+        It fills `learnt` and `seconds`. It stops computing when the time is over.
         """
         contenders: Sequence[str] = self.models
         for n_rows in self.rows_of_steps:
@@ -194,8 +200,9 @@ class _Race:
         return plan_comparison(comparison, self.specs, self.options, self.results_dir)
 
     def _plan_of(self, models: Iterable[str], n_rows: int) -> PreparedRun:
-        """Return the plan of some models and the dummy, with at most `n_rows` training rows of each
-        fold; the other models are left out.
+        """Return the plan of some models and the dummy; the other models are left out.
+
+        `n_rows`: the most training rows of each fold.
         """
         planned = {*models, DUMMY}
         others = [model for model in self.models if model not in planned]
@@ -211,8 +218,11 @@ class _Race:
         )
 
     def _compare(self, models: Sequence[str], n_rows: int) -> list[str]:
-        """Compute the models that can end in time, with at most `n_rows` training rows of each
-        fold; record those that have ended (see `_note_ended`) and return them, the best first.
+        """Compute the models that can end in time, on few rows; return them, the best first.
+
+        `models`: those to compute, to which the dummy is added. `n_rows`: the most training rows of
+        each fold. Models whose cells have all ended are recorded in `learnt` and `seconds`. Those
+        with a cell that ended ok are returned, without the dummy.
         """
         run = self._plan_of(models, n_rows)
         can_end = self._choose_affordable(models, run, n_rows)
@@ -229,10 +239,11 @@ class _Race:
     def _choose_affordable(
         self, models: Sequence[str], run: PreparedRun, n_rows: int
     ) -> list[str]:
-        """Return the models that together can end in time, chosen from the cheapest on.
+        """Return those of `models` that together can end in time, the cheapest first.
 
         Their costs follow from their seconds with fewer rows. A model whose results are stored
-        costs nothing; one that has learnt nothing yet is always chosen.
+        costs nothing; one that has learnt nothing yet is always chosen. `run`: the plan of the
+        models. `n_rows`: the most training rows of a fold in it.
         """
         workers = self.options.settings.jobs
         seconds_left = self.options.until - time.monotonic()
@@ -251,7 +262,7 @@ class _Race:
         return chosen
 
     def _expected_seconds(self, model: str, n_rows: int) -> float:
-        """Return the expected seconds of the fits and predictions of a model with `n_rows` rows.
+        """Return the expected seconds of all fits and predictions of a model with `n_rows` rows.
 
         They grow from those with fewer rows by the model's cost formula, at least in proportion to
         the rows, or with their square without a formula; 0 if the model has learnt nothing yet.
@@ -272,9 +283,11 @@ class _Race:
         return max(growth, growth_by_formula) * self.seconds[model]
 
     def _note_ended(self, run: PreparedRun, n_rows: int) -> list[str]:
-        """Record the models of a plan whose cells have all ended, in `learnt` and `seconds`.
+        """Record the models of a plan whose cells have all ended; return those with scores.
 
-        Return those that have a cell that ended ok, without the dummy, the best mean rank first.
+        They are recorded in `learnt`, with `n_rows`, and in `seconds`; a model that fails keeps its
+        record with fewer rows. Models with a cell that ended ok are returned, without the dummy,
+        the best mean rank first.
         """
         ((resolved, plan),) = run.tables
         metrics = {spec.name: resolved.metric_of(spec.name) for spec in self.specs}
@@ -299,15 +312,18 @@ class _Race:
 
 
 def _seconds_of(cells: pd.DataFrame) -> float:
-    """Return the seconds of all fits and predictions of some cells."""
+    """Return the sum of the seconds of the fits and predictions of some cells.
+
+    `cells`: lines of `cells.csv`. Searches do not count.
+    """
     times = cells[["fit_seconds", "predict_seconds"]]
     return float(times.astype(float).sum().sum())
 
 
 def _mean_ranks(cells: pd.DataFrame, metrics: Mapping[str, str]) -> dict[str, float]:
-    """Return the mean rank of each model over the data sets, by its cells that ended ok.
+    """Return {model: mean of its ranks over the data sets}, by its cells that ended ok.
 
-    `metrics`: the metric of each data set.
+    The best rank is 1. `cells`: lines of `cells.csv`. `metrics`: {data set: metric that ranks}.
     """
     is_ok = cells["status"] == "ok"
     ranks = [
@@ -322,14 +338,17 @@ def _mean_ranks(cells: pd.DataFrame, metrics: Mapping[str, str]) -> dict[str, fl
 
 
 def _ranks_of_means(cells: pd.DataFrame, metric: str) -> "pd.Series[float]":
-    """Return the rank of each model by its mean of a metric, 1 for the best."""
+    """Return the rank of each model by its mean of a metric, 1 for the best, by model.
+
+    `cells`: lines of `cells.csv` of one data set, with a column `metric`.
+    """
     scores = cells.groupby("model")[metric]
     means = scores.mean().astype(float)
     return means.rank(ascending=less_is_better(metric))
 
 
 def _promising(ranked: Sequence[str]) -> Sequence[str]:
-    """Return the first `_PROMISING` share of models, but at least `_LEAST_PROMISING`.
+    """Return the first half of the models, but at least three.
 
     `ranked`: the models, the best first.
     """
@@ -339,7 +358,11 @@ def _promising(ranked: Sequence[str]) -> Sequence[str]:
 
 
 def _order_by_model(run: PreparedRun) -> list[Cell]:
-    """Return the cells model by model: the cheapest model of each family, and then the others."""
+    """Return the cells model by model: the cheapest model of each family, and then the others.
+
+    Both are in ascending order of their estimated seconds. The models of a family have the same
+    formula for their cost.
+    """
     costs = _estimated_costs(run)
     first = _cheapest_of_families(costs)
     order = {
@@ -351,8 +374,9 @@ def _order_by_model(run: PreparedRun) -> list[Cell]:
 
 
 def _estimated_costs(run: PreparedRun) -> dict[str, float]:
-    """Return the estimated seconds of each model, the smallest first; infinite if they are
-    unknown.
+    """Return {model: estimated seconds} of the remaining tasks, the smallest first.
+
+    They are infinite if they are unknown.
     """
     costs: defaultdict[str, float] = defaultdict(float)
     for entry in run.cost_by_entry():
@@ -365,9 +389,9 @@ def _estimated_costs(run: PreparedRun) -> dict[str, float]:
 
 
 def _cheapest_of_families(costs: Mapping[str, float]) -> list[str]:
-    """Return the first model of each family with a known cost; `costs` has the cheapest first.
+    """Return the first model of each family, that is, of each formula for the cost.
 
-    The models of a family have the same formula for their cost.
+    `costs`: {model: seconds}, the cheapest first. Models without a formula are left out.
     """
     first: dict[object, str] = {}
     for model in costs:
@@ -378,14 +402,18 @@ def _cheapest_of_families(costs: Mapping[str, float]) -> list[str]:
 
 
 def _order_by_fold(run: PreparedRun) -> list[Cell]:
-    """Return the cells fold by fold, because the models share the prepared rows of a fold."""
+    """Return the planned cells by data set, run and fold, not by model.
+
+    The models then share the prepared rows of a fold.
+    """
     ((_, plan),) = run.tables
     return sorted(plan.cells, key=lambda cell: (cell.dataset, cell.run, cell.fold))
 
 
 def _keys_to_do(run: PreparedRun, cells: Iterable[Cell]) -> list[str]:
-    """Return the keys of the tasks that these cells need and that are still to run, in the order of
-    the cells.
+    """Return the keys of the tasks that some cells need and that are still to run.
+
+    They are in the order of the cells, each once.
     """
     tasks = chain.from_iterable(needed_tasks(cell.key, run.tasks) for cell in cells)
     todo = set(run.todo)

@@ -80,7 +80,7 @@ def compare(
         a name of `list_models` gets a number, such as "knn-2". Without `models`, the default ones
         are compared.
     name : str
-        Name of the data, which the names of the results begin with.
+        Name of the data, which begins the name of the folder of the results.
     task : {"classification", "regression"}, optional
         By default, detected from the values of `y`.
     positive : label, optional
@@ -121,7 +121,8 @@ def compare(
     limit : str
         Limit of each search and fit, "time=600s" if empty.
     plugins : sequence of path
-        Files that declare models, metrics or splits; by default those of an `elmbench.toml` in the working folder or a folder above.
+        Files that declare models, metrics or splits; by default those of an `elmbench.toml` in the
+        working folder or a folder above.
     results_dir : path, optional
         Folder of the results, each frame's in a folder of its own; by default that of the
         `elmbench.toml`, or a temporary one, which is removed when Python exits.
