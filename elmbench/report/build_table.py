@@ -78,7 +78,7 @@ def _subtitle(kind: TableKind, cells: pd.DataFrame) -> str:
     if not paper.authors:  # a user's data
         return _protocol_in_words(resolved)
     profile = (
-        _coverage(resolved, cells)
+        _profile_sentence(resolved, cells)
         if kind.shows_profile
         else f"Profile {resolved.profile}."
     )
@@ -117,7 +117,7 @@ def _protocol_in_words(resolved: Resolved) -> str:
     return f"{parts}{runs}; hyperparameters are searched on {searched}{inner}."
 
 
-def _coverage(resolved: Resolved, cells: pd.DataFrame) -> str:
+def _profile_sentence(resolved: Resolved, cells: pd.DataFrame) -> str:
     """Return a sentence with the profile of a table, its runs and its departures from the print.
 
     Departures are fewer runs, stand-ins for data, fewer rows or folds, and thinned grids. `cells`:
@@ -356,11 +356,11 @@ class _Sections:
 
 
 def _best_of_rows(lines: Sequence[SummaryLine], resolved: Resolved) -> list[list[bool]]:
-    """Return for each line whether our mean and the published value are best: [ours, published].
+    """Return booleans [our mean is best, published value is best] for each line of a summary.
 
-    Best is meant on a data set. The lines with the same data set and measure, one for each model,
-    are compared; ties are all best. It is False for the only model, for times and sizes, and for a
-    group of cells that did not all end ok.
+    The lines with the same data set and measure, one for each model, are compared; ties are all
+    best. Both are False for the only model, and for times and sizes. Our mean is not compared if
+    some of its cells did not end ok.
     """
     user_metrics = {*resolved.spec.protocol.all_metrics} - {*MEASURES}
     values = []
@@ -387,7 +387,8 @@ def _best_of_rows(lines: Sequence[SummaryLine], resolved: Resolved) -> list[list
 def _sign_of(metric: str, user_metrics: Collection[str]) -> float:
     """Return 1 for a metric of which more is better, -1 for an error, and NaN for times and sizes.
 
-    `user_metrics`: the metrics of the table that the suite does not know; they get no NaN.
+    `user_metrics`: the metrics of the table that the suite does not know; they are metrics, not
+    sizes.
     """
     if not is_quality(metric) and metric not in user_metrics:
         return np.nan
@@ -455,7 +456,7 @@ class TableGrid:
 
     @property
     def entries(self) -> list[Entry]:
-        """The entries of all cells that have one, row by row."""
+        """The entries of the grid, row by row, without the places that have none."""
         return [
             entry for _, entries in self.rows for entry in entries if entry is not None
         ]
@@ -497,6 +498,7 @@ def grids_of(section: Section, resolved: Resolved) -> list[TableGrid]:
     shape = _shape_of(entries, resolved)
 
     def column_of(entry: Entry) -> tuple[str, str]:
+        """Return what names the grid of an entry and its column in this grid."""
         return _name_on_axis(entry, shape.heading), _name_on_axis(entry, shape.columns)
 
     # Unless the columns are models, those with published values have a separate grid.
@@ -505,6 +507,7 @@ def grids_of(section: Section, resolved: Resolved) -> list[TableGrid]:
     }
 
     def grid_of(entry: Entry) -> tuple[str, bool]:
+        """Return the grid of an entry: its name, and False for the grid of unpublished columns."""
         is_published = column_of(entry) in with_published
         heading, _ = column_of(entry)
         return heading, is_published or shape.columns == "model"

@@ -37,6 +37,7 @@ def fill_document(text: str, blocks: ResultBlocks, command: str = COMMAND) -> st
         raise _no_end_error(unfinished["words"])
 
     def fill(match: re.Match[str]) -> str:
+        """Return the new text of a block, or an example in code as it is."""
         words = match["words"]
         if words is None:
             return match[0]

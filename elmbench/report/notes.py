@@ -40,10 +40,10 @@ def table_notes(
     datasets: set[str],
     resolved: Resolved,
 ) -> Iterator[Note]:
-    """Yield the notes below a table that shows the data sets `datasets`, in their order.
+    """Yield all notes below a table: on data, claims, optimism, endings and published values.
 
     `cells`, `gains`: the frames of `cells.csv` and `optimism.csv`. `claims`: the outcomes of the
-    claims about the table.
+    claims about the table. `datasets`: those that the table shows, by the suite's names.
     """
     for listing, remarks in _group_by_text(remarks_of(cells)):
         yield Note("data", f"{listing}: {remarks}")
@@ -99,9 +99,10 @@ def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
 def optimism_notes(default: pd.DataFrame) -> Iterator[Note]:
     """Yield one note with the mean optimism of each model over its data sets; none without lines.
 
-    `default`: the lines of `optimism.csv` under the default readings. With `FEWEST_RUNS` data sets
-    or more, the note ends with the mean of all models and its 95 % interval; each data set counts
-    once. Data sets are independent, so the paired t-test needs no correction.
+    Optimism is the gain of oracle over nested selection. `default`: the lines of `optimism.csv`
+    under the default readings. With `FEWEST_RUNS` data sets or more, the note ends with the mean of
+    all models and its 95 % interval; each data set counts once. Data sets are independent, so the
+    paired t-test needs no correction.
     """
     if not len(default):
         return

@@ -62,7 +62,7 @@ class TableResults:
 
 @dataclass(frozen=True)
 class PaperResults:
-    """Tables of a paper, in its order, and their results."""
+    """Tables of a paper, in its order, and their results; some or all may have none."""
 
     paper: Paper
     tables: tuple[TableResults, ...]
@@ -109,7 +109,7 @@ class PaperResults:
 
     @cached_property
     def judged(self) -> JudgedPaper:
-        """The verdicts on the values and the claims of the tables together."""
+        """The verdicts on the values and the claims of the paper, from all of its tables."""
         return JudgedPaper(self.paper, [table.judged for table in self.tables])
 
     @cached_property

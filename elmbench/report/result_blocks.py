@@ -85,9 +85,9 @@ class ResultBlocks:
         """Return the answer on a paper as Markdown: a bold sentence, then a list.
 
         The list has sentences on each table and metric, and on the counts. Between them is a
-        paragraph of the sentences of the paper's file, if it has any. It is "No published value is
-        compared." if that is so. `paper`: its key; empty for the only one (ElmbenchError if there
-        are several).
+        paragraph of the sentences of the paper's file, if it has any. If nothing got a verdict, it
+        is "No published value is compared." `paper`: its key; empty for the only one (ElmbenchError
+        if there are several).
         """
         results = self.paper_results(paper)
         if not results.sentences:
@@ -294,18 +294,18 @@ class ResultBlocks:
         return pipe_rows(rows)
 
     def distorted_prints(self) -> str:
-        """Return a Markdown table that tests the verdicts themselves: do they notice wrong numbers?
+        """Return a Markdown table that tests the verdicts by distorted published values.
 
         A line is a table with at least `FEWEST_VALUES` compared values whose verdict is not
-        `does not hold`; the last line has sums. For each kind of distortion of the published values
-        (`KINDS`), it has "noticed of tried"; the last column has how many of our own runs are
+        `does not hold`; the last line has sums. For each kind of distortion (`KINDS`), it has how
+        many the verdict notices ("12 of 15"); the last column has how many of our own runs are
         accepted as a print.
         """
         columns = (*KINDS, "own runs")
         rows = [["table", "verdict", *KINDS, "own runs accepted"]]
         noticed: Counter[str] = Counter()
         tried: Counter[str] = Counter()
-        for table, verdict, values in self._main_metrics():
+        for table, verdict, values in self._tables_to_distort():
             counts = _count_noticed(verdict.metric, values)
             cells = []
             for kind in columns:
@@ -318,7 +318,7 @@ class ResultBlocks:
         rows.append(["all", "", *sums])
         return pipe_rows(rows)
 
-    def _main_metrics(
+    def _tables_to_distort(
         self,
     ) -> Iterator[tuple[TableResults, TableVerdict, list[ComparedValue]]]:
         """Yield (table, verdict on its main metric, compared values of this metric).

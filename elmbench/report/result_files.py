@@ -93,7 +93,7 @@ def _remove_figure(folder: Path) -> None:
 
 
 def _write_pictures(figure: Figure, folder: Path, figure_format: FigureFormat) -> None:
-    """Write the pictures of a figure: always a PNG, and one in the requested format.
+    """Write the pictures of a figure into a folder: `figure.png`, and one in the requested format.
 
     Pictures in further formats are replaced if an earlier run wrote them. A figure without a
     drawing has only a PNG.

@@ -51,10 +51,10 @@ def _once_text(resolved: Resolved) -> str:
 
 
 def _sizes_of_selection(resolved: Resolved) -> set[int]:
-    """Return the distinct numbers of rows on which a data set's candidates are compared.
+    """Return the distinct numbers of rows on which candidates are compared, over all data sets.
 
-    For a holdout they are those of its test part, else all rows of the inner splits, at most the
-    limit of the profile.
+    Candidates are hyperparameters. For a holdout it is the number of its test rows, else of all
+    rows of the inner splits, at most the limits of the profile.
     """
     inner = resolved.spec.protocol.inner
     settings = resolved.settings

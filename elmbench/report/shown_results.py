@@ -76,11 +76,10 @@ def _groups_of_cells(cells: pd.DataFrame) -> "pd.Series[Any]":
 
 
 def _without_times(committed: pd.DataFrame, user: pd.DataFrame) -> pd.DataFrame:
-    """Return committed cells without their times where the user has cells of the same section.
+    """Return committed cells with NaN in place of times that would stand beside the user's.
 
-    NaN replaces them on each data set, under each selection and reading, that the user has run.
-    Times of two machines have no meaningful ratio. `user`: the user's cells, of which those that
-    ended ok count; neither frame is changed.
+    These are the times on each data set, under each selection and reading, for which the user has a
+    cell that ended ok: times of two machines have no meaningful ratio. Neither frame is changed.
     """
     shared = ["dataset", "select", "reading"]
     is_ok = user["status"] == "ok"

@@ -63,6 +63,8 @@ class Results:
         The folder of their files.
     cells, summary, claims, optimism : DataFrame
         The lines of `cells.csv`, `summary.csv`, `claims.csv` and `optimism.csv`.
+    resolved : Resolved
+        The experiment under this profile.
     """
 
     folder: Path
@@ -98,8 +100,8 @@ class Results:
     def table(self) -> ResultTable:
         """The table with its notes, those on the origin of the cells first.
 
-        These are the sign of committed values, models of an older version, and cells that are left
-        out.
+        They explain the sign of committed values, and name models of an older version and cells
+        that are left out.
         """
         table = build_table(self.judged)
         notes = []
@@ -196,12 +198,15 @@ class Results:
         return as_text(self.renderable())
 
     def __str__(self) -> str:
+        """Return the whole table as a terminal of 80 columns shows it."""
         return self.text
 
     def __repr__(self) -> str:
+        """Return the table without the empty lines around it."""
         return self.text.strip("\n")
 
     def _repr_html_(self) -> str:
+        """Return the table as HTML, for notebooks."""
         return html(self.table)
 
 

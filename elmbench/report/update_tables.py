@@ -23,10 +23,11 @@ def update_tables(
 ) -> list[Path]:
     """Rewrite the files that follow from `cells.csv`; return the folders of the rewritten tables.
 
-    If there is a store, its tables are locked meanwhile. `name`: the id or alias of a table or
-    comparison; None for all tables with results under the profile. `watch`: yields the tables that
-    it is given, to show progress; it is not called for a named table. Raises NothingToCompareError
-    if the named table has no results, or if no table has any.
+    They are `summary.csv`, `optimism.csv`, `claims.csv`, `table.md` and the figure. If there is a
+    store, its tables are locked meanwhile. `name`: the id or alias of a table or comparison; None
+    for all tables with results under the profile. `watch`: yields the tables that it is given, to
+    show progress; it is not called for a named table. Raises NothingToCompareError if the named
+    table has no results, or if no table has any.
     """
     # No run may replace the cells meanwhile. Without a store, as in a checkout, there is no run.
     has_store = (results_dir / ".store").is_dir()

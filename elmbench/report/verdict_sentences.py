@@ -413,9 +413,9 @@ def _label_with_remarks(label: str, verdict: TableVerdict) -> str:
 
 
 def _state_words(state: str, n: int) -> str:
-    """Return "`n` tables have this verdict" without the noun, such as "3 hold" or "1 is undecided".
+    """Return a number of tables and their verdict, such as "3 hold" or "1 is undecided".
 
-    `state`: one of `TABLE_VERDICTS`.
+    `state`: the verdict, one of `TABLE_VERDICTS`. `n`: the number, 1 or more.
     """
     if state == "undecided":
         return f"{n} {'is' if n == 1 else 'are'} undecided"

@@ -73,11 +73,12 @@ def recall_check(
 
     def make() -> str | None:
         # Only here, since pandas takes half a second to import.
+        """Return the comparison as JSON, None if it is not to be cached; add it to `texts`."""
         from elmbench.report.checks.published_tables import check_published
 
         papers = check_published(names, profile, dirs, watch)
         check = published_check(papers, dirs, as_json=as_json)
-        texts.append(json.dumps(asdict(check), default=_as_number))
+        texts.append(json.dumps(asdict(check), default=_json_value))
         has_warnings = any(
             results.left_out for paper in papers for results in paper.results
         )
@@ -132,6 +133,6 @@ def _check_from_json(record: Mapping[str, Any]) -> PublishedCheck:
     return PublishedCheck(**{**record, "blocks": blocks})
 
 
-def _as_number(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """Return a Decimal as a float, any other value as text: for values that JSON cannot encode."""
     return float(value) if isinstance(value, Decimal) else str(value)

@@ -31,7 +31,8 @@ def check_blocks(papers: Sequence[PaperResults]) -> list[Block]:
     """Return the text of a comparison of tables with their papers, as blocks in order.
 
     They are tables of measures, counts and times, each only if it has lines, a sentence of counts,
-    sentences on claims, and those on each paper. `papers`: at least one table with results.
+    sentences on claims, and those on each paper. `papers`: at least one table; all tables must have
+    results.
     """
     tables = [table.judged for paper in papers for table in paper.tables]
     values = sum((paper.judged.counts.values for paper in papers), Counter[str]())

@@ -208,6 +208,7 @@ def section_text(
     )
 
     def width_of(column: Column) -> int:
+        """Return the width of a column in characters: of its heading or its longest text."""
         texts = (_text_of(line, column) for line in section.lines)
         return _text_width([_heading_of(column), *texts])
 
