@@ -253,7 +253,10 @@ def _confusion_counts_agree(a: NDArray[np.float64], b: NDArray[np.float64]) -> b
 
 
 def _right_predictions_agree(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
-    """Return True if two numbers of right predictions, of shape (1,), differ by one at most."""
+    """Return True if two numbers of right predictions, `a` and `b`, differ by one at most.
+
+    Both are arrays of shape (1,).
+    """
     return bool(np.abs(a - b).max() <= 1)
 
 

@@ -327,11 +327,12 @@ def _rivals_of(claim: Claim, results: _Results) -> tuple[str, ...]:
 
 
 def _test_comparison(claim: Claim, results: _Results) -> _Tests:
-    """Return the tests of one comparison of a claim.
+    """Return the tests of one comparison, `claim`, of a claim about a table.
 
     There are none, and the verdict is `not comparable`, if a model or the rows of a data set are
     not the paper's. The verdict is `incomplete` if cells are missing on a data set. A claim about
-    most data sets leaves out such data sets, as long as one is left.
+    most data sets leaves out such data sets, as long as one is left. `results`: where its values
+    are read.
     """
     datasets = results.datasets(claim)
     if any(results.has_stand_in(claim, dataset) for dataset in datasets):
@@ -375,7 +376,8 @@ def _tests_on_each(claim: Claim, rows: list[list[_Pair]], results: _Results) -> 
     """Return a test for each pair of columns on each data set.
 
     If a pair has fewer than `FEWEST_RUNS` values, there is none, and the verdict is `too few runs`.
-    `rows`: for each data set, the pairs of the model with each of its rivals.
+    `rows`: for each data set, the pairs of the model with each of its rivals. `results`: their
+    table shows how its rows are split.
     """
     pairs = [pair for row in rows for pair in row]
     if all(pair.n_values >= FEWEST_RUNS for pair in pairs):
@@ -417,7 +419,8 @@ def _finding_on_one(claim: Claim, pair: _Pair, results: _Results) -> Significanc
 
     It is the corrected resampled t-test of the differences by fold, or Welch's test if the test
     rows are the same in all runs or their share is not known. Ratios are tested by their logarithm;
-    the estimate and its interval are ratios again.
+    the estimate and its interval are ratios again. `pair`: the values of the model and of the
+    rival. `results`: their table shows how its rows are split.
     """
     of_ratios = is_of_ratios(claim)
     first = pair.first
@@ -613,7 +616,7 @@ def _rivals_in_print(claim: Claim, dataset: str, resolved: Resolved) -> list[flo
 
 
 def _value_in_print(key: tuple[str, str, str], resolved: Resolved) -> float | None:
-    """Return the published value of a (data set, model, metric); None without one.
+    """Return the published value of `key`, a (data set, model, metric); None without one.
 
     For a fit that the authors stopped, it is the time in seconds after which they did.
     """

@@ -81,7 +81,7 @@ def _is_fixed_model(dataset: str, column: ModelColumn, resolved: Resolved) -> bo
     """Return True if a model has no seed with an effect, and no random order of its rows.
 
     The order matters if it learns the rows one by one. It is False also if the model's parameters
-    are not known.
+    are not known. `column`: that of the model, with its parameters.
     """
     factory = find_model(column.model).factory(resolved.dataset(dataset).task)
     names = parameter_names(factory)
@@ -128,7 +128,7 @@ def _is_seeded(factory: Callable[..., Any], column: ModelColumn) -> bool:
     """Return True if `random_state` may change the numbers of a model.
 
     It is True also if the model cannot be built to find out. `factory`: the class or function that
-    builds it.
+    builds it. `column`: its fixed parameters, and the names of those that are searched or printed.
     """
     estimator = try_factory(factory, **column.params)
     further_names = (*column.searched, *column.printed)

@@ -369,8 +369,8 @@ def draw_critical_differences(
 ) -> bytes:
     """Return a picture of the average ranks, as the bytes of a file.
 
-    A bar joins models that do not differ by Nemenyi's test. `form`: the format of the file, such as
-    "png" or "svg".
+    A bar joins models that do not differ by Nemenyi's test. `title`: its first line; a line with
+    the critical distance follows. `form`: the format of the file, such as "png" or "svg".
     """
     bars = list(comparison.cliques())
     n_models = len(comparison.ranks)

@@ -59,7 +59,8 @@ def compare_readings(
     if chance may have decided. `leaks` is True for a value under which test rows influence
     training.
 
-    `readings`: those of the paper, by name. Profile `ci` is left out.
+    `readings`: those of the paper, by name. `tables`: the cells of its tables, each under a
+    profile; those of profile `ci` are left out.
     """
     lines = []
     for cells, resolved in tables:
@@ -187,7 +188,7 @@ def _common_cells(
 
     These are the runs and folds that have a cell under each value that was run for the model, the
     default and at least one more; all other readings are at their defaults. `name`: that of the
-    reading.
+    reading. `columns`: those of all cells of the table.
     """
     choice_of_label = {"": reading.default}
     for choice in reading.values:
@@ -262,8 +263,9 @@ def _lines_of_value(
     """Yield the lines of a published value, one for each value of a reading, as dicts.
 
     There are none if all values of the reading give the same numbers, or without cells. The keys
-    are the columns of `compare_readings` without `reading`. `common`: the cells of its model under
-    each value of the reading.
+    are the columns of `compare_readings` without `reading`. `tolerance`: its rounding, and the
+    number of draws behind the published value. `common`: the cells of its model under each value of
+    the reading.
     """
     metric = published.metric
     dataset = common.dataset
@@ -357,11 +359,12 @@ def _pick_nearest_row(
 ) -> int | None:
     """Return the position of the row of `values` whose mean is nearest to the print.
 
-    It is None if chance may have decided. `values` has a row for each value of a reading and a
-    column for each cell; `runs` are the numbers of the runs of the columns. The draws are the runs,
-    as for the verdicts. If there are too few, they are the cells, whose folds share training rows:
-    `test_share` is the number of test rows over that of training rows. `print_range`: the least and
-    the greatest number that round to the print; both must give the same answer.
+    It is None if chance may have decided, or with too few cells to tell. `values` has a row for
+    each value of a reading and a column for each cell; `runs` are the numbers of the runs of the
+    columns. The draws are the runs, as for the verdicts. If there are too few, they are the cells,
+    whose folds share training rows: `test_share` is the number of test rows over that of training
+    rows. `print_range`: the least and the greatest number that round to the print; both must give
+    the same answer.
     """
     draws = np.array([run_means(row, runs) for row in values])
     share = 0.0

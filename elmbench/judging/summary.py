@@ -63,9 +63,10 @@ def summary_lines(
 ) -> list[SummaryLine]:
     """Return the lines of `summary.csv`, in their order: one for each group of cells and metric.
 
-    Published values without cells follow in the same order. `published_only`: leave out readings
-    other than the default, and measures that have no published value and that no claim names,
-    except the first measure of a group. Each line of a group is computed only once for `measured`.
+    Some published values without cells have lines, too: those of models that were not measured.
+    `published_only`: leave out readings other than the default, and measures that have no published
+    value and that no claim names, except the first measure of a group. Each line of a group is
+    computed only once for `measured`.
     """
     lines = [*_measured_lines(measured, published_only), *_unmeasured_lines(measured)]
     order = order_of(measured.resolved)

@@ -159,7 +159,10 @@ class Row:
 
 
 def _margins(unit: Unit, published: Array) -> Array:
-    """Return the margin of each published value: the largest distance that does not matter."""
+    """Return the margin of each published value: the largest distance that does not matter.
+
+    `unit`: that of the metric, which defines the margin. `published`: of shape (k,).
+    """
     return np.array([unit.margin_of(value) for value in published.tolist()])
 
 
@@ -247,10 +250,11 @@ def _numbers_of_runs(values: Sequence[ComparedValue]) -> NDArray[np.int64]:
 
 
 def _means_by_run(values: Sequence[ComparedValue]) -> Array:
-    """Return the mean of each run of each model, of shape (runs, k).
+    """Return the mean of each run of each model of a row, of shape (runs, k).
 
     It is NaN for a run that a model lacks. A model in which nothing is random has the same mean in
-    all runs. There are at least `FEWEST_RUNS` rows, of which the last ones may be NaN.
+    all runs. There are at least `FEWEST_RUNS` rows, of which the last ones may be NaN. `values`:
+    one for each model, on one data set.
     """
     runs_of_any: set[int] = set()
     for value in values:
@@ -373,7 +377,10 @@ class Values:
 
 
 def compare_values(rows: Sequence[Row]) -> Values:
-    """Return the distances of the published values from our means; there is at least one row."""
+    """Return the distances of the published values of a table from our means.
+
+    `rows`: of one metric, at least one: the models of each data set.
+    """
     signed = np.concatenate([row.means - row.published for row in rows])
     margins = np.concatenate([row.margins for row in rows])
     rounding = np.concatenate([row.rounding for row in rows])
@@ -483,14 +490,18 @@ class Order:
 
 
 def compare_order(rows: Sequence[Row]) -> Order:
-    """Return the order of each two models that the print separates by more than the margin."""
+    """Return the order of each two models that the print separates by more than the margin.
+
+    `rows`: of one metric: the models of each data set.
+    """
     return _order_of([(row, row.clear_pairs) for row in rows])
 
 
 def compare_proposed(rows: Sequence[Row]) -> Order:
     """Return the order of each two models of which the paper proposes exactly one.
 
-    Only those count that the print separates by more than the margin.
+    Only those count that the print separates by more than the margin. `rows`: of one metric: the
+    models of each data set.
     """
     return _order_of([(row, row.clear_pairs_of_proposed) for row in rows])
 
@@ -499,7 +510,7 @@ def compare_pairs(rows: Sequence[Row]) -> tuple[PairOrder, ...]:
     """Return the pairs of models that the print separates, with their order in our runs.
 
     There is no interval of their share in the printed order, which takes time (see
-    `compare_order`).
+    `compare_order`). `rows`: of one metric: the models of each data set.
     """
     return _pair_orders([(row, row.clear_pairs) for row in rows])
 
@@ -568,7 +579,7 @@ def _share_of_same(chosen: Sequence[_RowPairs]) -> Interval:
 
 
 def _in_printed_order(row: Row, i: int, j: int) -> tuple[int, int]:
-    """Return the positions of two models with the larger published value first."""
+    """Return the positions of two models, i and j, with the larger published value first."""
     return (i, j) if row.published[i] > row.published[j] else (j, i)
 
 

@@ -207,7 +207,7 @@ def _interval_record(interval: Interval) -> dict[str, float | None]:
 
 
 def _finite_or_none(value: float) -> float | None:
-    """Return a number for JSON, None in place of NaN and infinity."""
+    """Return a number for JSON: None in place of NaN and infinity."""
     return value if math.isfinite(value) else None
 
 
@@ -308,7 +308,7 @@ def values_state(rows: Sequence[Row]) -> State:
     """Return the state of the values: a comparison of their median distance with the margin.
 
     It is `holds` if the interval of the median distance ends within one margin, `does not hold` if
-    it begins beyond one margin, else `undecided`.
+    it begins beyond one margin, else `undecided`. `rows`: of one metric, at least one.
     """
     interval = compare_values(rows).margins
     if math.isnan(interval.low):
@@ -517,6 +517,7 @@ def _fewest_models(rows: Sequence[Row], pairs: Sequence[PairOrder]) -> list[str]
     """Return few models that have a part in all of some pairs, chosen greedily; none for no pairs.
 
     Of two models with as many pairs, it takes the one whose values are further from the print.
+    `rows`: those of the pairs.
     """
     if not pairs:
         return []

@@ -111,7 +111,8 @@ def judge(draws: Draws, published: float, tolerance: Tolerance) -> Judgement:
     """Return the verdict on a published value that is comparable with our runs, with its evidence.
 
     It is `exact`, `reproduced`, `consistent`, `close`, `differs` or `too few runs`. `draws`: our
-    runs. `published`: the printed number.
+    runs. `published`: the printed number. `tolerance`: its rounding, and the distances that do not
+    matter.
     """
     if draws.is_fixed:
         return _judge_fixed(draws, published, tolerance)
@@ -134,7 +135,10 @@ def judge(draws: Draws, published: float, tolerance: Tolerance) -> Judgement:
 def _possible_ends(
     mean: float, half_width: float, tolerance: Tolerance
 ) -> tuple[float, float]:
-    """Return the ends (low, high) of an interval around a mean, cut to the range of the metric."""
+    """Return the ends (low, high) of an interval around a mean, cut to the range of the metric.
+
+    `tolerance`: its `least` and `greatest` are the ends of this range.
+    """
     low = max(mean - half_width, tolerance.least)
     high = min(mean + half_width, tolerance.greatest)
     return low, high
@@ -143,8 +147,8 @@ def _possible_ends(
 def _verdict_outside(distance: float, tolerance: Tolerance) -> str:
     """Return the verdict on a published value outside of our interval: `close` or `differs`.
 
-    It is close if `distance`, from our mean, is within the margin and half of the last printed
-    digit.
+    It is close if `distance`, from our mean, is at most the margin and half of the last printed
+    digit together. `tolerance`: has both.
     """
     is_close = distance <= (tolerance.margin + tolerance.rounding) * (1 + 1e-9)
     return "close" if is_close else "differs"
@@ -172,7 +176,7 @@ def _judge_fixed(draws: Draws, published: float, tolerance: Tolerance) -> Judgem
 def _rows_off(excess: float, draws: Draws) -> int | None:
     """Return the fewest test rows whose change moves a mean by `excess`.
 
-    It is None if the weight of rows is not known or differs.
+    It is None if the weight of rows in `draws` is not known or differs.
     """
     return None if draws.row_weight is None else math.ceil(excess / draws.row_weight)
 
@@ -289,7 +293,8 @@ def _weight_of_row(n_test: NDArray[Any]) -> float | None:
 def draws_of_means(means: NDArray[np.float64], least_half_width: float) -> Draws:
     """Return the mean and the deviation of some run means, of which there is at least one.
 
-    Deviations within round-off are 0; that of a single mean is NaN.
+    Deviations within round-off are 0; that of a single mean is NaN. `least_half_width`: of their
+    intervals; it is kept.
     """
     mean = float(means.mean())
     deviation = float(means.std(ddof=1)) if len(means) > 1 else math.nan

@@ -277,7 +277,8 @@ def _rows_of_pair(
 def _is_same_column(table: PrintedTable, source: PrintedTable, model: str) -> bool:
     """Return True if two tables measure a model alike: on some data set, and on none differently.
 
-    `model`: the name of its column in both.
+    `model`: the name of its column in both, `table` and `source`. Data sets that only one has do
+    not count.
     """
     keys = [
         key

@@ -45,7 +45,10 @@ Metric = Callable[[Array, Array, Array, Array], Array]
 
 
 def _mcc(tn: Array, fp: Array, fn: Array, tp: Array) -> Array:
-    """Return Matthews' correlation coefficient of counts, element by element; 0 if undefined."""
+    """Return Matthews' correlation coefficient of counts, element by element; 0 if undefined.
+
+    The counts are arrays of one shape: true and false negatives and positives.
+    """
     product = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
     return (tp * tn - fp * fn) / np.maximum(product, 1e-300)
 
@@ -101,9 +104,9 @@ def check_class_counts(
 
 
 def _roundings_of_counts(parts: Parts) -> tuple[Rounding, ...]:
-    """Return the ways in which printed counts may be rounded, such as "nearest".
+    """Return the ways in which printed counts may be rounded: "nearest", "cut", or "not" at all.
 
-    Counts of a single test part are whole ("not" rounded); others are means.
+    Counts of a single test part are whole; others are means. `parts`: what a value is measured on.
     """
     return NOT_ROUNDED if parts.is_one_part else ROUNDINGS
 
@@ -154,7 +157,10 @@ def _check_classes(
 
 
 def _has_all(names: Iterable[str], numbers: Numbers) -> bool:
-    """Return True if all of some metrics are printed; `numbers` is {metric: number}."""
+    """Return True if all metrics of `names` are printed.
+
+    `numbers`: the printed ones of a model on a data set, {metric: number}.
+    """
     return all(name in numbers for name in names)
 
 
@@ -175,7 +181,7 @@ def _remark_on_axes(models: Mapping[str, Numbers], rounding: Rounding) -> str:
 
     It is empty unless, after the exchange of fp and fn, both classes may have the same rows for all
     models. Two models or more must have all four counts. `models`: their printed numbers, {model:
-    {metric: number}}.
+    {metric: number}}. `rounding`: how each count was shortened: "nearest", "cut", or "not" at all.
     """
     complete = [numbers for numbers in models.values() if _has_all(COUNTS, numbers)]
     exchanged = [_with_exchanged_axes(numbers) for numbers in complete]
@@ -186,7 +192,8 @@ def _remark_on_axes(models: Mapping[str, Numbers], rounding: Rounding) -> str:
 def _may_have_equal_classes(models: Sequence[Numbers], rounding: Rounding) -> bool:
     """Return True if all models may have the same number of rows of each class.
 
-    `models`: the printed numbers of each, {metric: number}.
+    `models`: the printed numbers of each, {metric: number}. `rounding`: how each count was
+    shortened: "nearest", "cut", or "not" at all.
     """
     return all(
         _may_have_equal_sums(pair, models, rounding) for pair in CLASSES.values()
@@ -202,7 +209,7 @@ def _possible_totals(parts: Parts) -> list[Fraction]:
     """Return, sorted, the numbers of rows that the counts of a confusion matrix may add up to.
 
     They are those of a run, of the mean of its folds, or of the sum of all runs; none if the test
-    rows are not known.
+    rows are not known. `parts`: the numbers of test rows, folds and runs.
     """
     totals: set[Fraction] = set()
     for rows in parts.tested:
@@ -285,8 +292,9 @@ def _possible_ranges(
 ) -> list[tuple[float, float]]:
     """Return the range (low, high) of a metric for each rounding of the counts that allows one.
 
-    `numbers`: the printed counts, {metric: number}. The list is empty if no counts add up to the
-    test rows, or if a class is too small.
+    `numbers`: the printed counts, {metric: number}. `parts`: the numbers of test rows, folds and
+    runs behind them. The list is empty if no counts add up to the test rows, or if a class is too
+    small.
     """
     ranges = [
         _range_of_metric(metric, numbers, parts, rounding)
@@ -296,7 +304,10 @@ def _possible_ranges(
 
 
 def _widest_range(bounds: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """Return the smallest lower bound and the largest upper one of ranges, at least one."""
+    """Return the smallest lower bound and the largest upper one of some ranges.
+
+    `bounds`: the ranges (low, high), at least one.
+    """
     lows, highs = zip(*bounds, strict=True)
     return min(lows), max(highs)
 
@@ -332,6 +343,8 @@ def _range_of_metric(
 
     The counts add up to the test rows, if these are known. It is None if there are no such counts,
     or if a class of mean counts is too small. `numbers`: the printed counts, {metric: number}.
+    `parts`: the numbers of test rows, folds and runs behind them. `rounding`: how the counts were
+    shortened: "nearest", "cut", or "not" at all.
     """
     totals = _possible_totals(parts)
     tn, fp, fn, tp = _possible_counts(numbers, totals, rounding)
@@ -447,7 +460,8 @@ def _bounds_of_f1(
     """Return the bounds of F1, or of its mean, by precision and recall, or their means.
 
     F1 is their harmonic mean, a concave function: its mean is at most that of the means, and at
-    least their sum less 1. `numbers`: {metric: number} with precision and recall.
+    least their sum less 1. `numbers`: {metric: number} with precision and recall. `rounding`: how
+    these were shortened, "nearest" or "cut". `is_mean`: the numbers are means over test parts.
     """
     precision = _possible_share(numbers["precision"], rounding)
     recall = _possible_share(numbers["recall"], rounding)
@@ -460,7 +474,10 @@ def _bounds_of_f1(
 
 
 def _possible_share(number: Decimal, rounding: Rounding) -> NumberRange:
-    """Return the shares, from 0 to 1, that a printed one may stand for."""
+    """Return the shares, from 0 to 1, that a printed one may stand for.
+
+    `rounding`: how it was shortened: "nearest", "cut", or "not" at all.
+    """
     return interval_of(number, rounding).clipped(Fraction(0), Fraction(1))
 
 
@@ -543,6 +560,7 @@ def _bounds_of_share(
 
     The errors of a test part are its positive rows times 1 - r + r (1/p - 1), by its precision p
     and recall r. `numbers`: {metric: number} with the means of accuracy, precision and recall.
+    `rounding`: how these were shortened, "nearest" or "cut".
     """
     accuracy, precision, recall = _possible_shares(numbers, rounding)
     fewest_errors = float(1 - accuracy.high)
@@ -563,6 +581,7 @@ def _possible_shares(numbers: Numbers, rounding: Rounding) -> list[NumberRange]:
     """Return the ranges that the printed accuracy, precision and recall may stand for.
 
     They are in this order, each within 0 and 1. `numbers`: {metric: number} with these three.
+    `rounding`: how they were shortened, "nearest" or "cut".
     """
     return [_possible_share(numbers[name], rounding) for name in _OF_SHARES]
 
@@ -571,7 +590,8 @@ def _bounds_on_one_part(numbers: Numbers, rounding: Rounding) -> tuple[float, fl
     """Return the bounds (low, high) of the share of positive rows of one test part.
 
     The share is that of errors over the errors of a positive row, which are monotonic in precision
-    and in recall. `numbers`: {metric: number} with accuracy, precision and recall.
+    and in recall. `numbers`: {metric: number} with accuracy, precision and recall. `rounding`: how
+    these were shortened, "nearest" or "cut".
     """
     accuracy, precision, recall = _possible_shares(numbers, rounding)
     fewest_errors = float(1 - accuracy.high)

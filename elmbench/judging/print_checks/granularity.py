@@ -67,7 +67,7 @@ def _possible_means(parts: Parts, is_of_training: bool) -> list[Shares]:
     """Return the means of shares of training or test rows that a value may be.
 
     There is one for each possible number of rows and of runs; none if the rows or the sizes of the
-    folds are not known.
+    folds are not known. `parts`: these numbers. `is_of_training`: of the training rows.
     """
     if is_of_training:
         sizes = parts.trained
@@ -85,9 +85,10 @@ def _possible_means(parts: Parts, is_of_training: bool) -> list[Shares]:
 
 
 class Shares:
-    """The possible means of the shares of rows over runs and folds.
+    """The possible means of the shares of rows over folds and runs.
 
-    `rows` are those of all folds of a run together, divided as equally as possible.
+    `rows` are those of all folds of a run together, divided as equally as possible. Each of `runs`
+    has `folds` folds.
     """
 
     def __init__(self, rows: int, folds: int = 1, runs: int = 1) -> None:

@@ -107,7 +107,8 @@ def _parts(spec: Experiment, dataset: DatasetSpec, printed: Mapping[str, int]) -
     """Return the numbers of rows, folds and runs that the values of a data set are measured on.
 
     The numbers of rows are the printed ones and those of the public file, without the latter if the
-    table's file says that the paper has other rows. `printed`: {fact: number}, such as `train`.
+    table's file, `spec`, says that the paper has other rows. `printed`: {fact: number}, such as
+    `train`.
     """
     outer = spec.protocol.outer
     split = outer.split(dataset.name, dataset.task)
@@ -266,9 +267,10 @@ def _protocol_of(spec: Experiment, dataset: DatasetSpec) -> object:
 def _ranking_metrics(
     spec: Experiment, datasets: Iterable[DatasetSpec]
 ) -> dict[str, str]:
-    """Return the metric by which models are ranked, {data set: metric}: the first of test rows.
+    """Return the metric by which models are ranked on each data set, {data set: metric}.
 
-    Data sets without one are left out; the names are the suite's.
+    It is the first metric of test rows in the table's file, `spec`. Data sets without one are left
+    out; the names are the suite's.
     """
     metrics = {}
     for dataset in datasets:

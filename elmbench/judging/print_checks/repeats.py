@@ -79,7 +79,7 @@ def _numbers_of_measurement(
 def check_repeated(
     table: PrintedTable, paper: Sequence[PrintedTable]
 ) -> Iterator[Finding]:
-    """Yield the columns, times and speed-ups that the paper prints for two models or data sets.
+    """Yield the columns, times and speed-ups that repeat those of another model or data set.
 
     `paper`: all tables of the paper in their order, with this one; only speed-ups are compared with
     later tables.

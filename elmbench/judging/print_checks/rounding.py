@@ -38,7 +38,10 @@ class NumberRange(NamedTuple):
         return range(math.ceil(self.low / step), math.floor(self.high / step) + 1)
 
     def clipped(self, least: Fraction, greatest: Fraction) -> NumberRange:
-        """Return the part of the range between two numbers; one of these if there is none."""
+        """Return the part of the range from `least` to `greatest`.
+
+        If there is none, it is one of these numbers.
+        """
         low = min(max(self.low, least), greatest)
         high = max(min(self.high, greatest), least)
         return NumberRange(low, high)
@@ -66,7 +69,7 @@ def interval_of(number: Decimal, rounding: Rounding) -> NumberRange:
 
 
 def may_be_equal(one: Decimal, other: Decimal) -> bool:
-    """Return True if one number may be printed in both ways, rounded or cut off."""
+    """Return True if one number may be printed in both ways, each rounded or cut off."""
     return any(
         interval_of(one, rounding).meets(interval_of(other, other_rounding))
         for rounding in ROUNDINGS
