@@ -138,10 +138,11 @@ def finish_comparison(
 
 
 def _next_step(results: Results, command: str) -> list[str]:
-    """Return the suggested next step after a comparison on one data set, as a list of one line.
+    """Return the line "next: ..." with the next step after a comparison on one data set.
 
-    It is `command`, which is the user's, with --save best.joblib. If the best model is the dummy or
-    no better than it, the step is to change the models or the data. [] if no model has a rank.
+    It suggests `command`, which is the user's, with --save best.joblib. If the best model is the
+    dummy or no better than it, it suggests other models or data. The result is a list of one line,
+    or [] if no model has a rank.
     """
     from elmbench.comparison.best_model import find_best
     from elmbench.evaluation.score_comparison import dummies
@@ -159,8 +160,8 @@ def _next_step(results: Results, command: str) -> list[str]:
 def _conclusion(results: Results) -> list[str]:
     """Return a sentence for each data set on its best model.
 
-    It also names the models that cannot be distinguished from the best one. It begins with the name
-    of the data set only if there are several.
+    A sentence also names the models that cannot be distinguished from the best one. It begins with
+    the name of the data set only if there are several.
     """
     from elmbench.tables.result_table import CONCLUSION
 

@@ -153,9 +153,9 @@ def take_named_columns(
     """Replace each argument that names a column of X by its values; drop these columns from X.
 
     `y`: a name, or one value a row. `by_row`: {argument: a name, one value a row, or None}. `test`:
-    None, (X, y), or a data frame that has the column that `y` names; the named columns are dropped
-    from it, too. Nothing is changed in place. Raises ElmbenchError if X has no such column, or
-    `test` is no pair of rows and targets.
+    None, (X, y), or, if `y` is a name, a data frame that has this column; the named columns are
+    dropped from it, too. Nothing is changed in place. Raises ElmbenchError if X has no such column,
+    or `test` is no pair of rows and targets.
     """
     values_of = {"y": y, **by_row}
     names = {

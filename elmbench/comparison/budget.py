@@ -176,7 +176,11 @@ class _Race:
 
     @cached_property
     def rows_of_steps(self) -> list[int]:
-        """The number of training rows of a fold at each step, ascending, and all at the last."""
+        """The numbers of training rows of a fold at the steps, ascending.
+
+        The last step has all rows. Each other one has a quarter of the next, but at least 4000;
+        with few rows, there is one step.
+        """
         all_rows = max((fit.outer_fold.n_train for fit in self._fits), default=0)
         descending = [all_rows]
         fewer = all_rows // _FACTOR
@@ -338,9 +342,10 @@ def _mean_ranks(cells: pd.DataFrame, metrics: Mapping[str, str]) -> dict[str, fl
 
 
 def _ranks_of_means(cells: pd.DataFrame, metric: str) -> "pd.Series[float]":
-    """Return the rank of each model by its mean of a metric, 1 for the best, by model.
+    """Return a series of the rank of each model by its mean of a metric, 1 for the best.
 
-    `cells`: lines of `cells.csv` of one data set, with a column `metric`.
+    Its index is the model. `cells`: lines of `cells.csv` of one data set, with a column `metric`,
+    of which more or less is better.
     """
     scores = cells.groupby("model")[metric]
     means = scores.mean().astype(float)
@@ -358,10 +363,10 @@ def _promising(ranked: Sequence[str]) -> Sequence[str]:
 
 
 def _order_by_model(run: PreparedRun) -> list[Cell]:
-    """Return the cells model by model: the cheapest model of each family, and then the others.
+    """Return the planned cells model by model, the cheapest model of each family first.
 
-    Both are in ascending order of their estimated seconds. The models of a family have the same
-    formula for their cost.
+    Then come the other models. Both are in ascending order of their estimated seconds. The models
+    of a family have the same formula for their cost.
     """
     costs = _estimated_costs(run)
     first = _cheapest_of_families(costs)
@@ -413,7 +418,8 @@ def _order_by_fold(run: PreparedRun) -> list[Cell]:
 def _keys_to_do(run: PreparedRun, cells: Iterable[Cell]) -> list[str]:
     """Return the keys of the tasks that some cells need and that are still to run.
 
-    They are in the order of the cells, each once.
+    They are in the order of the cells, each once. The task of a cell stands before those that it
+    needs.
     """
     tasks = chain.from_iterable(needed_tasks(cell.key, run.tasks) for cell in cells)
     todo = set(run.todo)

@@ -389,9 +389,10 @@ def _columns(
 ) -> dict[str, Any]:
     """Return the columns of the table as an experiment file writes them: {model: content}.
 
-    They are those of the requested or default models and the dummy, with grids and the data sets
-    that a model does not run on. A default model without the task is left out. Raises ElmbenchError
-    for a requested model without the task, or a grid of a model that is not compared.
+    They are those of the requested or default models and the dummy. The content has the grid, and
+    under "not-run" the reason for each data set that the model does not run on. A default model
+    without the task is left out. Raises ElmbenchError for a requested model without the task, or a
+    grid of a model that is not compared.
     """
     columns = {}
     for name in dict.fromkeys((*(comparison.models or DEFAULT_MODELS), DUMMY)):

@@ -30,18 +30,25 @@ def table_status(store: Store, experiment: str | None = None) -> list[dict[str, 
     """Return the status of a table, or of all, under each profile with which it was run.
 
     `experiment`: an id or alias, or a comparison without its digest; None for all tables. Tables
-    without cells are left out. Raises ElmbenchError for an unknown name. Each status is a dict:
+    without cells are left out. Raises ElmbenchError for an unknown name.
 
-    - `experiment`, `profile`: the id and the profile of the table. - `planned`: the number of
-    cells. - `ended`: {status: number of cells}; the status is `missing` for those that have not
-    run. - `reasons`: {reason why a cell did not end ok: number of cells}. - `seconds_left`: the
-    duration of the missing cells on one worker, estimated by the cells of the same model and data
-    that have ended ok. - `unknown`: the models of missing cells without such cells; their durations
-    are not counted. - `command`: the last one that ran the table.
+    Returns
+    -------
+    list of dict
+        One for each table and profile, with these keys:
+        `experiment`, `profile`: the id and the profile of the table.
+        `planned`: the number of cells.
+        `ended`: {status: number of cells}; the status is "missing" for those that have not run.
+        `reasons`: {reason why a cell did not end ok: number of cells}.
+        `seconds_left`: the duration of the missing cells on one worker, by the cells of the
+        same model and data that have ended ok.
+        `unknown`: the models of missing cells without such cells; their durations are not
+        counted.
+        `command`: the last one that ran the table.
     """
     tables = sorted(store.tables(), key=lambda table: counting_order(" ".join(table)))
     if experiment is not None:
-        tables = _named(experiment, tables)
+        tables = _find_tables(experiment, tables)
     lines = []
     for name, profile in tables:
         line = _table_line(store, name, profile)
@@ -135,18 +142,18 @@ def _reason_text(cell: Cell, result: Mapping[str, Any]) -> str:
     return f"{subject} {status}: {reason}"
 
 
-def _named(experiment: str, tables: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def _find_tables(name: str, tables: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return those of some tables that a name stands for: [(id, profile)].
 
-    `experiment`: an id or alias, or the id of a comparison without its digest, which may stand for
-    several. `tables`: [(id, profile)]. [] for a known table that is not among them; raises
-    ElmbenchError for an unknown name.
+    `name`: an id or alias, or the id of a comparison without its digest, which may stand for
+    several. `tables`: [(id, profile)]. The result is [] for a known table that is not among them;
+    raises ElmbenchError for an unknown name.
     """
-    named = [table for table in tables if is_id_of(experiment, table[0])]
+    named = [table for table in tables if is_id_of(name, table[0])]
     if named:
         return named
     # Reading all experiment files takes a while.
     from elmbench.specs.catalogue import find_experiment
 
-    id = find_experiment(experiment).id
+    id = find_experiment(name).id
     return [table for table in tables if table[0] == id]
