@@ -136,6 +136,8 @@ class _Race:
         The most training rows of a fold that each model has learnt, in all folds.
     seconds : dict of str to float
         The seconds of all fits and predictions of each model with these rows.
+    other_seconds : dict of str to float
+        The other seconds of its tasks, most of which prepare the rows.
     """
 
     comparison: ComparisonRequest
@@ -145,6 +147,7 @@ class _Race:
     carry_out: Callable[[PreparedRun], object]
     learnt: dict[str, int] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    other_seconds: dict[str, float] = field(default_factory=dict)
 
     def run(self) -> None:
         """Compare all models on few rows, promising ones on more, and then the others on all rows.
@@ -266,13 +269,22 @@ class _Race:
         return chosen
 
     def _expected_seconds(self, model: str, n_rows: int) -> float:
-        """Return the expected seconds of all fits and predictions of a model with `n_rows` rows.
-
-        They grow from those with fewer rows by the model's cost formula, at least in proportion to
-        the rows, or with their square without a formula; 0 if the model has learnt nothing yet.
+        """Return the expected seconds of a model with `n_rows` rows: of its fits and predictions,
+        and of the preparation of the rows, which grows with training and test rows.
         """
         if model not in self.seconds:
             return 0.0
+        n_test = max(fit.outer_fold.n_test for fit in self._fits)
+        growth = (n_rows + n_test) / (self.learnt[model] + n_test)
+        preparation_seconds = growth * self.other_seconds[model]
+        return preparation_seconds + self._expected_fit_seconds(model, n_rows)
+
+    def _expected_fit_seconds(self, model: str, n_rows: int) -> float:
+        """Return the expected seconds of all fits and predictions of a model with `n_rows` rows.
+
+        They grow from those with fewer rows by the model's cost formula, at least in proportion to
+        the rows, or with their square without a formula. The model has learnt some rows.
+        """
         rows_before = self.learnt[model]
         growth = n_rows / rows_before
         if find_model(model).cost is None:
@@ -310,6 +322,9 @@ class _Race:
             if model not in self.learnt or (is_ok and has_learnt_more):
                 self.learnt[model] = n_rows
                 self.seconds[model] = _seconds_of(cells)
+                records = [run.store.get(key) or {} for key in cells["key"]]
+                all_seconds = sum(record.get("seconds", 0.0) for record in records)
+                self.other_seconds[model] = max(all_seconds - self.seconds[model], 0.0)
         is_ranked = frame["model"].isin(ended - {DUMMY})
         ranks = _mean_ranks(frame[is_ranked], metrics)
         return sorted(ranks, key=lambda model: (ranks[model], model))

@@ -347,3 +347,23 @@ def test_models_stop_in_time_for_the_tables(
     )
     reading_seconds = time.monotonic() - before
     assert before + 3600 - reading_seconds < ends[0] < before + 3600 - 1e-3
+
+
+def test_an_estimate_counts_the_preparation_of_the_rows(
+    large: ComparisonRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected: dict[int, float] = {}
+    seconds_of = budget._Race._expected_seconds
+
+    def watch(race: budget._Race, model: str, n_rows: int) -> float:
+        if model == "ridge" and model in race.seconds:
+            race.other_seconds[model] = 1000.0
+            expected[n_rows] = seconds_of(race, model, n_rows)
+        return seconds_of(race, model, n_rows)
+
+    monkeypatch.setattr(budget._Race, "_expected_seconds", watch)
+    steps_of(large, tmp_path / "results")
+    # From 25 or 100 rows to 400, with 400 test rows.
+    assert expected[400] == pytest.approx(1000 * 800 / 425, rel=0.01) or expected[
+        400
+    ] == pytest.approx(1000 * 800 / 500, rel=0.01)
