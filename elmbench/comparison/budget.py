@@ -84,7 +84,7 @@ def run_within_budget(
         results_dir=results_dir,
         carry_out=carry_out,
     )
-    if race.begins_anew and time.monotonic() >= until:
+    if race.has_no_results and time.monotonic() >= until:
         raise _too_little_time(specs, budget, reading_seconds)
     race.run()
     unfinished = [model for model in race.models if model not in race.learnt]
@@ -173,7 +173,7 @@ class _Race:
         return list(dict.fromkeys(cell.model for cell in plan.cells))
 
     @property
-    def begins_anew(self) -> bool:
+    def has_no_results(self) -> bool:
         """True if no work of the comparison is stored."""
         return len(self._whole.todo) == len(self._whole.tasks)
 
