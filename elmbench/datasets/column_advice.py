@@ -10,7 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets.column_and_target import about_target
+from elmbench.datasets.column_and_target import (
+    about_target,
+    are_many_and_repeat,
+    each_has_one_value,
+)
 from elmbench.datasets.column_kinds import (
     HEAD,
     is_code_name,
@@ -26,6 +30,10 @@ _FRACTIONS = 4
 _WEIGHT = math.pi  # No power of it is a sum of fractions of others.
 #: The most columns that a warning names.
 _SHOWN = 5
+#: With more columns, such as pixels, none is compared with all others.
+_MOST_COLUMNS = 100
+#: A column that determines as many others looks like a group.
+_FEWEST_DETERMINED = 2
 
 
 class _Features:
@@ -92,16 +100,71 @@ def about_columns(
             continue
         if name in features.whole and is_code_name(name):
             yield _advice_on_code(name)
-        yield from about_target(
-            name,
-            values,
-            codes=features.codes(name) if features.may_repeat(name) else None,
-            target=target,
-            numbers=numbers,
-            is_nominal=name in features.nominal,
-            grouped=grouped,
-        )
+        codes = features.codes(name) if features.may_repeat(name) else None
+        advice = [
+            *about_target(
+                name,
+                values,
+                codes=codes,
+                target=target,
+                numbers=numbers,
+                is_nominal=name in features.nominal,
+                grouped=grouped,
+            )
+        ]
+        yield from advice
+        may_be_entity = codes is not None and not advice and not grouped
+        if may_be_entity and len(features.values) <= _MOST_COLUMNS:
+            yield from _about_entity(name, features, explained)
     yield from _about_equal_rows(features, target)
+
+
+def _about_entity(
+    name: str, features: _Features, explained: Collection[str]
+) -> Iterator[str]:
+    """Yield a warning if a column looks like a group by the columns that it determines.
+
+    The rows of each of its values, such as a person, have one value of two other columns, such as
+    the sex and the age. A column that determines another of these, as a city does its country, is
+    rather a level of a hierarchy: it then counts alone. `explained`: the columns that are not
+    compared, such as constants.
+    """
+    codes = features.codes(name)
+    if not are_many_and_repeat(codes):
+        return
+    determined: list[str] = []
+    for other in features.values:
+        if other == name or other in explained:
+            continue
+        if not _determines(codes, features, other):
+            continue
+        is_level = any(
+            _determines(features.codes(former), features, other)
+            or _determines(features.codes(other), features, former)
+            for former in determined
+        )
+        if not is_level:
+            determined.append(other)
+    if len(determined) < _FEWEST_DETERMINED:
+        return
+    first, second = determined[:_FEWEST_DETERMINED]
+    n_values = codes.max() + 1
+    reason = f"each of its {n_values} values has one {first!r} and one {second!r}"
+    groups = wording(f"--groups {quote(name)}", "give it as groups")
+    yield f"{name!r} looks like a group, as {reason}: {groups} keeps each in one fold"
+
+
+def _determines(codes: NDArray[np.int64], features: _Features, other: str) -> bool:
+    """Return True if rows with equal `codes` have equal values of a column, hardly by chance.
+
+    `codes`: a number from 0 for each row. `other`: the name of the column.
+    """
+    head = value_codes(features.values[other][:HEAD])
+    # Few rows settle most columns.
+    n_pairs = len(np.unique(codes[:HEAD] * HEAD + head))
+    if n_pairs > len(np.unique(codes[:HEAD])):
+        return False
+    return each_has_one_value(codes, features.codes(other))
 
 
 def _identifiers(features: _Features, n_rows: int) -> list[str]:

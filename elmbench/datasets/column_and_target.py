@@ -60,8 +60,16 @@ def _names_groups(name: str, codes: NDArray[np.int64]) -> bool:
     It must have more than 20 values of two rows or more on average. `codes`: a number from 0 for
     each row, the same for equal values.
     """
+    return bool(ID_NAME.search(name) and are_many_and_repeat(codes))
+
+
+def are_many_and_repeat(codes: NDArray[np.int64]) -> bool:
+    """Return True if a column has more than 20 values of two rows or more on average.
+
+    `codes`: a number from 0 for each row, the same for equal values of the column.
+    """
     n_values = codes.max() + 1
-    return bool(ID_NAME.search(name) and _FEW_GROUPS < n_values <= len(codes) / 2)
+    return bool(_FEW_GROUPS < n_values <= len(codes) / 2)
 
 
 def _each_has_one_target(
@@ -73,15 +81,22 @@ def _each_has_one_target(
     target. False if the column has more distinct values than half of the rows, unless it holds
     words. `is_nominal`: True if it does.
     """
-    n_rows = len(target)
+    n_values = codes.max() + 1
+    repeats = is_nominal or n_values <= len(target) / 2
+    return bool(repeats) and each_has_one_value(codes, target)
+
+
+def each_has_one_value(codes: NDArray[np.int64], others: NDArray[np.int64]) -> bool:
+    """Return True if rows with equal codes have equal values of another column, hardly by chance.
+
+    `codes`, `others`: a number from 0 for each row, the same for equal values of the columns.
+    """
+    n_rows = len(others)
     sizes = np.bincount(codes)
-    repeats = is_nominal or len(sizes) <= n_rows / 2
-    if not repeats:
-        return False
-    pairs = np.unique(codes * n_rows + target)
+    pairs = np.unique(codes * n_rows + others)
     if len(pairs) != len(sizes):
         return False
-    shares = np.bincount(target) / n_rows
+    shares = np.bincount(others) / n_rows
     return _chance_of_one_target(sizes, shares) < log(_CHANCE)
 
 

@@ -31,7 +31,7 @@ from elmbench.datasets.table import Table, few, is_missing, label_word, to_numbe
 from elmbench.datasets.user_data import LocalFile, UserData, local_file, name_of
 from elmbench.datasets.user_files.dates import date_format, dates_in
 from elmbench.datasets.user_files.number_text import looks_numeric
-from elmbench.errors import ElmbenchError, shortened, wording
+from elmbench.errors import ElmbenchError, option, shortened, wording
 from elmbench.specs.datasets import DatasetSpec, LearningTask, RowColumns, Shape
 from elmbench.specs.datasets.sources import FileOptions
 
@@ -284,6 +284,20 @@ def _default_positive(shape: Shape) -> str:
     return shape.labels[-1]
 
 
+def _origin_of_task(rows: DescribedRows) -> str:
+    """Return a text on how the task was chosen.
+
+    It names the option for a regression if more than two classes are numbers.
+    """
+    if rows.request.task:
+        return "as given"
+    are_numbers = len(rows.labels) > 2 and all(map(looks_numeric, rows.labels))
+    if not are_numbers:
+        return "detected by its values"
+    regression = f"{option('task')}{wording(' ', '=')}regression"
+    return f"detected by its values; {regression} if they are quantities"
+
+
 def _target_settings(rows: DescribedRows, positive: Sequence[str]) -> Iterator[str]:
     """Yield texts that name the task with its target, and the positive class if there is one.
 
@@ -294,8 +308,7 @@ def _target_settings(rows: DescribedRows, positive: Sequence[str]) -> Iterator[s
     kind = (
         f"classification, {len(rows.labels)} classes" if rows.labels else "regression"
     )
-    origin = "as given" if rows.request.task else "detected by its values"
-    yield f"{kind} of {target} ({origin})"
+    yield f"{kind} of {target} ({_origin_of_task(rows)})"
     for label in positive:
         setting = f"the positive class is {label}"
         if not rows.request.positive and label != rows.labels[-1]:
@@ -359,7 +372,7 @@ def _feature_settings(
     """
     words = [name for name in table.nominal if name not in {*table.dates, *table.text}]
     if words:
-        yield f"words, encoded on each training part: {few(words, _SHOWN)}"
+        yield f"categories, one-hot encoded on each training part: {few(words, _SHOWN)}"
     if table.text:
         texts = few([name for name in table.names if name in table.text], _SHOWN)
         yield f"text, its hashed words reduced to at most {TEXT_FEATURES} features: {texts}"

@@ -587,15 +587,16 @@ def _group_by_runs(counts: Mapping[str, int | None]) -> str:
     """Return the names of models, grouped by the runs that would separate them from the best.
 
     `counts`: this number by model; None if no number of runs would. The result is a text such as
-    `A, B (20 runs would, if the differences stay as large) or C (nor would more runs)`.
+    `A, B (20 runs would separate them, if the differences stay as large) or C (more runs would
+    not help)`.
     """
     groups = []
     for runs in sorted(set(counts.values()), key=lambda runs: runs or math.inf):
         models = ", ".join(model for model, count in counts.items() if count == runs)
         hint = (
-            f"{runs} runs would, if the differences stay as large"
+            f"{runs} runs would separate them, if the differences stay as large"
             if runs
-            else "nor would more runs"
+            else "more runs would not help"
         )
         groups.append(f"{models} ({hint})")
     return " or ".join(groups)

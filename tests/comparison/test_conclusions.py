@@ -241,6 +241,57 @@ def test_a_column_of_identifiers_that_repeat_looks_like_a_group(
     assert (reason in notes) == is_group
 
 
+def visits(**columns: Any) -> pd.DataFrame:
+    """Return five rows of each of 40 persons, with the person's sex and age, and a target."""
+    rng = np.random.default_rng(4)
+    person = np.repeat(np.arange(40), 5)
+    frame = pd.DataFrame(
+        {
+            "person": [f"P{number}" for number in person],
+            "sex": rng.choice(["f", "m"], 40)[person],
+            "age": rng.integers(20, 70, 40)[person],
+            "pulse": rng.normal(70, 9, 200).round(3),
+            "y": rng.choice(["no", "yes"], 200),
+        }
+    )
+    return frame.assign(**columns)
+
+
+def test_a_column_that_determines_two_others_looks_like_a_group() -> None:
+    warning = sentence("comparison.conclusions.determines-two-others", column="person")
+    notes = described(visits(), "y")
+    assert warning in notes
+    assert notes.count("looks like a group") == 1
+    assert "looks like a group" not in described(visits(), "y", groups="person")
+
+
+@pytest.mark.parametrize("case", ["one column", "a hierarchy", "near constants"])
+def test_a_column_that_determines_less_is_no_group(case: str) -> None:
+    frame = visits()
+    number = np.repeat(np.arange(40), 5)
+    varying = np.random.default_rng(5).integers(20, 70, 200)
+    # Chance may give each person one value of a column that is almost always 0.
+    rare = {"sex": np.where(number == 1, 1, 0), "age": np.where(number == 30, 1, 0)}
+    columns = {
+        "one column": {"age": varying},
+        "a hierarchy": {
+            "sex": np.char.add("s", (number // 4).astype(str)),
+            "age": number // 8,
+        },
+        "near constants": rare,
+    }[case]
+    assert "looks like a group" not in described(frame.assign(**columns), "y")
+
+
+def test_numeric_classes_name_the_option_of_a_regression() -> None:
+    hint = "--task regression if they are quantities"
+    codes = np.resize([10.0, 20.0, 35.0, 99.0], 200)
+    assert hint in described(visits(y=codes), "y")
+    assert hint not in described(visits(y=codes), "y", task="classification")
+    assert hint not in described(visits(y=np.resize([0, 1], 200)), "y")
+    assert hint not in described(visits(y=np.resize(["a", "b", "c"], 200)), "y")
+
+
 def test_the_conclusion_names_the_best_and_the_smallest_difference() -> None:
     frame = gaps()
     grids = {"ridge": {"C": [1.0]}, "knn": {"n_neighbors": [5]}}

@@ -82,6 +82,12 @@ def test_the_best_model_is_one_pipeline_for_new_rows() -> None:
         bad.to_csv("bad.csv", index=False)
         with pytest.raises(ElmbenchError, match=f"bad.csv.* {message}"):
             predict_file(Path("best.joblib"), Path("bad.csv"))
+    # Only if all columns are missing may the separator be wrong.
+    for columns, step in ((["age"], "add them"), ([], "add them, or give --sep")):
+        new.rename(columns=str.upper).join(new[columns]).to_csv("bad.csv", index=False)
+        with pytest.raises(ElmbenchError) as caught:
+            predict_file(Path("best.joblib"), Path("bad.csv"))
+        assert caught.value.next_step == step
     new.assign(colour=["violet", None, "pink", "violet", *["red"] * 36]).to_csv(
         "new.csv", index=False
     )

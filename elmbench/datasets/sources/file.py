@@ -269,9 +269,22 @@ def _only_features(table: Table, features: Sequence[str]) -> Table:
         raise ElmbenchError(
             f"{table.origin} lacks {n_lacking}: {few(lacking, 8)}",
             expected="those of the training rows",
-            next_step=wording("add them, or give --sep", "add them"),
+            next_step=_step_for_lacking_columns(table, lacking, features),
         )
     return table.columns(features)
+
+
+def _step_for_lacking_columns(
+    table: Table, lacking: Sequence[str], features: Sequence[str]
+) -> str:
+    """Return the next step for rows that lack some of the columns `features`.
+
+    If they lack all of them, and the fields of `table` have a separator, it may be a wrong one.
+    """
+    lacks_all = len(lacking) == len(features)
+    if lacks_all and table.separator:
+        return wording("add them, or give --sep", "add them")
+    return "add them"
 
 
 def _with_codes(table: Table) -> Table:
