@@ -63,12 +63,15 @@ class ComparisonArrays:
         The given arguments that have one value a row, such as `groups`, by name.
     held_out : HeldOutArrays, optional
         None without held-out rows.
+    target : str
+        The name of the targets: the column of the program, or `y`.
     """
 
     X: Any
     y: Any
     by_row: Mapping[str, list[Any]]
     held_out: HeldOutArrays | None
+    target: str
 
     def write(self, data_folder: Path, stem: str) -> ArrayFiles:
         """Write the rows, and the held-out rows if there are any, to files; return their paths.
@@ -108,23 +111,26 @@ class ComparisonArrays:
     def _digest(self) -> str:
         """Return the first 12 hexadecimal digits of a hash of all rows and arguments."""
         held_out = None if self.held_out is None else tuple(self.held_out)
-        content = (self.X, self.y, self.by_row, held_out)
+        content = (self.X, self.y, self.by_row, held_out, self.target)
         return sha256(str(joblib.hash(content)).encode()).hexdigest()[:12]
 
     def _unused_columns(self) -> dict[str, str]:
         """Return {argument: column} for `y` and each argument of `by_row`, to write them beside X.
 
-        A column has the name of its argument, which messages then show, or a numbered one, such as
-        groups-2, if X or the held-out rows have a column of that name.
+        Messages show the columns. They have the name of the targets and the names of the arguments,
+        or numbered ones, such as groups-2, if X, the held-out rows or the targets have that name.
         """
         taken: set[str] = set()
         if not sp.issparse(self.X):
             taken.update(self.X)
         if self.held_out is not None and not sp.issparse(self.held_out.X):
             taken.update(self.held_out.X)
-        return {
-            argument: unused_name(argument, taken) for argument in ("y", *self.by_row)
+        target = unused_name(self.target, taken)
+        taken.add(target)
+        by_argument = {
+            argument: unused_name(argument, taken) for argument in self.by_row
         }
+        return {"y": target, **by_argument}
 
 
 class NamedColumns(NamedTuple):
@@ -139,12 +145,15 @@ class NamedColumns(NamedTuple):
         One value a row of each argument, such as `groups`; None if it is not given.
     test : tuple of (X, y), optional
         The held-out rows and their targets; None if there are none.
+    target : str
+        The name of the column of targets; `y` if the program has given their values.
     """
 
     X: Any
     y: Any
     by_row: Mapping[str, Any]
     test: tuple[Any, Any] | None
+    target: str
 
 
 def take_named_columns(
@@ -194,23 +203,21 @@ def take_named_columns(
             for argument, values in by_row.items()
         },
         test=test,
+        target=names.get("y") or "y",
     )
 
 
-def check_arrays(
-    X: Any, y: Any, by_row: Mapping[str, Any], test: tuple[Any, Any] | None
-) -> ComparisonArrays:
+def check_arrays(named: NamedColumns) -> ComparisonArrays:
     """Return the rows and arguments of a program in one form; raise ElmbenchError if unusable.
 
-    `by_row`: {argument: one value a row, or None}; those that are None are left out. `test`: the
-    held-out rows and their targets, or None. They are unusable if a target or an argument has a
+    Arguments that are None are left out. Rows are unusable if a target or an argument has a
     missing value, an argument has not one value a row, `test` has no rows, only one of X and `test`
     is sparse, or sparse rows X have missing values. The length of `y` is not checked.
     """
     # The index of a series need not be that of X.
     given = {
         argument: list(_unmasked(np.atleast_1d(values)))
-        for argument, values in by_row.items()
+        for argument, values in named.by_row.items()
         if values is not None
     }
     given = {
@@ -218,10 +225,11 @@ def check_arrays(
         for argument, values in given.items()
     }
     arrays = ComparisonArrays(
-        X=_rows(X),
-        y=_with_words_for_huge_integers("y", _unmasked(y)),
+        X=_rows(named.X),
+        y=_with_words_for_huge_integers("y", _unmasked(named.y)),
         by_row=given,
-        held_out=None if test is None else _held_out(test),
+        held_out=None if named.test is None else _held_out(named.test),
+        target=named.target,
     )
     if arrays.held_out is not None:
         _check_held_out(arrays.held_out, arrays.X)

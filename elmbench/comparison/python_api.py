@@ -150,7 +150,7 @@ def compare(
         "weights": weights,
     }
     named = take_named_columns(X, y, row_arguments, test)
-    arrays = check_arrays(named.X, named.y, named.by_row, named.test)
+    arrays = check_arrays(named)
     project = current_project()
     if results_dir is not None:
         results_folder = Path(results_dir)

@@ -94,7 +94,7 @@ def _about_target_of_numbers(table: Table) -> Iterator[str]:
         reason = f"its numbers all have {len(str(int(present[0])))} digits"
     if reason:
         target = wording("--target COLUMN", "give another y")
-        classes = f"{option('task')}{wording(' ', '=')}classification"
+        classes = wording("--task classification", "task='classification'")
         yield (
             f"the target {table.target_name!r} looks like a code or an identifier, as {reason}: "
             f"{target}, or {classes} if it holds classes"

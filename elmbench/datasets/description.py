@@ -30,8 +30,8 @@ from elmbench.datasets.sources.file import (
 from elmbench.datasets.table import Table, few, is_missing, label_word, to_numbers
 from elmbench.datasets.user_data import LocalFile, UserData, local_file, name_of
 from elmbench.datasets.user_files.dates import date_format, dates_in
-from elmbench.datasets.user_files.number_text import looks_numeric
-from elmbench.errors import ElmbenchError, option, shortened, wording
+from elmbench.datasets.user_files.number_text import looks_numeric, number_with_unit
+from elmbench.errors import ElmbenchError, shortened, wording
 from elmbench.specs.datasets import DatasetSpec, LearningTask, RowColumns, Shape
 from elmbench.specs.datasets.sources import FileOptions
 
@@ -41,9 +41,8 @@ MOST_CLASSES = 20
 _HEAD = 1000
 #: The reasons to leave out a column.
 _EMPTY = "all values are missing"
-_NAMES = (
-    "most of the words are different (write quantities as plain numbers to keep them)"
-)
+_UNITS = "the numbers have a unit (write plain numbers to keep them)"
+_NAMES = "most of the words are different"
 #: A column of at most this many words is never left out as names.
 _FEW_WORDS = 20
 #: Texts have this many words on average; names have fewer.
@@ -198,14 +197,19 @@ def _is_single_date(table: Table, name: str) -> bool:
 def _columns_to_leave_out(table: Table, dates: Collection[str]) -> dict[str, list[str]]:
     """Return {reason in words: names of the columns that cannot be features}; lists may be empty.
 
-    They are columns without values, columns of names, and columns of text that the user has not
-    declared. `dates`: the columns of dates, which stay unless they are empty. Sparse rows keep all
-    columns.
+    They are columns without values, columns of names, columns of different numbers with a unit, and
+    columns of text that the user has not declared. `dates`: the columns of dates, which stay unless
+    they are empty. Sparse rows keep all columns.
     """
     text_reason = (
         f"text ({wording('--text COLUMN', 'text=[...]')} makes features of its words)"
     )
-    reasons: dict[str, list[str]] = {_EMPTY: [], text_reason: [], _NAMES: []}
+    reasons: dict[str, list[str]] = {
+        _EMPTY: [],
+        text_reason: [],
+        _UNITS: [],
+        _NAMES: [],
+    }
     if sp.issparse(table.X):
         return reasons
     for name in table.names:
@@ -215,8 +219,10 @@ def _columns_to_leave_out(table: Table, dates: Collection[str]) -> dict[str, lis
         elif name not in table.nominal or name in dates or name in table.text:
             continue
         elif _are_names(values):
-            words = values[~is_missing(values)]
-            reasons[text_reason if _are_texts(words) else _NAMES].append(name)
+            reason = text_reason if _are_texts(values[~is_missing(values)]) else _NAMES
+            if number_with_unit(values):
+                reason = _UNITS
+            reasons[reason].append(name)
     return reasons
 
 
@@ -294,7 +300,7 @@ def _origin_of_task(rows: DescribedRows) -> str:
     are_numbers = len(rows.labels) > 2 and all(map(looks_numeric, rows.labels))
     if not are_numbers:
         return "detected by its values"
-    regression = f"{option('task')}{wording(' ', '=')}regression"
+    regression = wording("--task regression", "task='regression'")
     return f"detected by its values; {regression} if they are quantities"
 
 

@@ -56,6 +56,28 @@ def test_rows_that_cannot_be_used(rows: Any, message: str) -> None:
         elmbench.compare(rows, y, ["ridge"])
 
 
+@pytest.mark.parametrize("name", ["species", "groups"])
+def test_notes_name_the_target_as_the_data_frame_does(name: str) -> None:
+    """Even if an argument has the same name."""
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(**{name: y})
+    frame["tree"] = np.arange(len(y)) // 3
+    results = elmbench.compare(
+        frame, name, ["ridge"], grids={"ridge": {"C": [1.0]}}, folds=3, groups="tree"
+    )
+    text = " ".join(results.text.split())
+    assert f"3 classes of the column '{name}'" in text
+    assert "task='regression' if they are quantities" in text
+    again = elmbench.compare(
+        frame.drop(columns=[name, "tree"]),
+        frame[name],
+        ["ridge"],
+        grids={"ridge": {"C": [1.0]}},
+        folds=3,
+        groups=frame["tree"],
+    )
+    assert "3 classes of the column 'y'" in again.text
+
+
 @pytest.mark.parametrize(
     ("argument", "expected"),
     [

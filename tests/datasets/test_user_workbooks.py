@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 from sentences import pattern, sentence
@@ -90,10 +91,12 @@ def test_cells_of_numbers_beside_texts_with_a_decimal_comma(tmp_path: Path) -> N
 
 def test_lines_above_the_header_of_a_workbook_are_reported(tmp_path: Path) -> None:
     with pd.ExcelWriter(tmp_path / "x.xlsx") as workbook:
-        FRAME.to_excel(workbook, index=False, startrow=2, sheet_name="Data")
+        wide = FRAME.assign(e=0.5)
+        wide.to_excel(workbook, index=False, startrow=2, sheet_name="Data")
         workbook.sheets["Data"].cell(1, 1, "My report")
+        workbook.sheets["Data"].cell(1, 5, "2024")
     with pytest.raises(
-        ElmbenchError, match=r"line 1 names 1 of 4 columns \(My report\)"
+        ElmbenchError, match=r"line 1 names 2 of 5 columns \(My report, 2024\)"
     ) as caught:
         describe(UserData(str(tmp_path / "x.xlsx")))
     assert str(caught.value.next_step).startswith("remove the lines above the header")
@@ -137,3 +140,43 @@ def test_commas_in_all_texts_of_a_workbook_are_refused(
         path, index=False
     )
     assert describe(UserData(str(path), target)).shape.instances == N
+
+
+#: A title above the header, and a remark below the title.
+TITLES = (("Stores",), ("", "confidential"))
+
+
+def write_rows(path: Path, *rows: Any) -> None:
+    workbook = openpyxl.Workbook()
+    for row in rows:
+        workbook.active.append(row)
+    workbook.save(path)
+
+
+@pytest.mark.parametrize("header", [None, True])
+def test_a_title_above_the_header_of_a_workbook_is_left_out(
+    tmp_path: Path, header: bool | None
+) -> None:
+    path = tmp_path / "x.xlsx"
+    write_rows(path, *TITLES, [], [*FRAME], *FRAME.to_numpy().tolist())
+    spec = describe(UserData(str(path), header=header))
+    assert same(load_from_spec(spec))
+    assert "left out above the header: Stores, confidential" in spec.notes
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        # The second row holds no names of numbers, so the first may be the header.
+        [("Answer",), *[("yes", "no", word) for word in "abcdefgh"]],
+        # The title is a number: the first row is data.
+        [(2024,), ("a", "b", "kind"), *[(i, i * i, i % 2) for i in range(20)]],
+    ],
+)
+def test_a_first_row_that_may_be_no_title_is_not_left_out(
+    tmp_path: Path, rows: list[Any]
+) -> None:
+    path = tmp_path / "x.xlsx"
+    write_rows(path, *rows)
+    with pytest.raises(ElmbenchError):
+        describe(UserData(str(path)))

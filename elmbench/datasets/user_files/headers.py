@@ -11,6 +11,8 @@ from elmbench.errors import ElmbenchError
 
 #: Number of fields of the first rows from which the header of wide rows is detected.
 _SAMPLE_FIELDS = 100_000
+#: A title above fewer columns may be a header.
+_TITLE_COLUMNS = 3
 #: The most names of columns that a note shows.
 SHOWN_NAMES = 5
 
@@ -57,6 +59,35 @@ def _is_title(first: list[str], others: list[list[str]]) -> bool:
     if len(first) == 1:
         return True
     return len(others) > 1 and _has_header(others)
+
+
+def n_title_rows(rows: list[list[str]]) -> int:
+    """Return the number of rows above the header that hold a title: one word, in any column.
+
+    0 unless the next row is a header of three columns or more: it has words in at least half of
+    them, and one stands above a column of numbers. `rows`: the first rows, of equal lengths.
+    """
+    if not rows or len(rows[0]) < _TITLE_COLUMNS:
+        return 0
+    n_titles = 0
+    for row in rows:
+        present = [word for word in row if word]
+        if len(present) != 1 or not _is_word(present[0]):
+            break
+        n_titles += 1
+    header, *data = rows[n_titles:] or [[]]
+    n_names = sum(map(_is_word, header))
+    is_header = 2 * n_names >= len(rows[0]) and _names_numbers(header, data)
+    return n_titles if is_header else 0
+
+
+def _names_numbers(header: list[str], data: list[list[str]]) -> bool:
+    """Return True if a word of `header` stands above a column of numbers in the rows `data`."""
+    for name, *values in zip(header, *data, strict=True):
+        present = [word for word in values if word not in MISSING]
+        if _is_word(name) and present and _are_mostly_numbers(present):
+            return True
+    return False
 
 
 def column_names(

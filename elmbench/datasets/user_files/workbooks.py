@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets.table import Table, to_numbers
+from elmbench.datasets.table import Table, few, to_numbers
 from elmbench.datasets.unpacking import check_members
+from elmbench.datasets.user_files.headers import n_title_rows
 from elmbench.datasets.user_files.number_text import (
     looks_numeric,
     may_have_thousands,
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 #: The most cells of a sheet: openpyxl takes minutes for more.
 MOST_CELLS = 20_000_000
+#: The first rows of a sheet, in which a title is looked for, and the most lines of it in a note.
+_SAMPLE = 20
+_SHOWN = 3
 #: The most rows of a sheet, empty ones included: Excel has no more.
 MOST_ROWS = 1_048_576
 
@@ -49,6 +53,7 @@ def read_workbook(
             expected="rows of data",
             next_step=f"correct or replace {path.name}",
         )
+    frame, titles = _without_titles(frame, layout)
     # Numbers are converted to text, with a decimal point, and read by the rules for text.
     # The decimal mark of cells of text is that of the layout, or detected later.
     text = frame.to_csv(index=False, header=False).encode()
@@ -71,7 +76,26 @@ def read_workbook(
         # A decimal comma in cells of words is not the mark of cells of numbers.
         numbers = to_numbers(table.target)
         table = table if numbers is None else replace(table, target=numbers)
+    if titles:
+        table = table.add_remark(f"left out above the header: {few(titles, _SHOWN)}")
     return table.add_remark(remark) if others else table
+
+
+def _without_titles(
+    frame: pd.DataFrame, layout: FileOptions
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the cells below the title of a sheet, and the lines of the title, if there are any.
+
+    With `--no-header`, all cells are data. `frame`: the cells, "" if empty.
+    """
+    if layout.header is False:
+        return frame, []
+    sample = frame.head(_SAMPLE).astype(str).to_numpy().tolist()
+    rows = [[word.strip() for word in row] for row in sample]
+    n_titles = n_title_rows(rows)
+    titles = ["".join(row) for row in rows[:n_titles]]
+    below = frame.iloc[n_titles:].reset_index(drop=True)
+    return below, titles
 
 
 def _read_sheet(content: bytes, path: Path) -> tuple[pd.DataFrame, Sequence[str]]:
