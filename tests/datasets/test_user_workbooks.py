@@ -165,18 +165,22 @@ def test_a_title_above_the_header_of_a_workbook_is_left_out(
 
 
 @pytest.mark.parametrize(
-    "rows",
+    ("first", "others", "problem"),
     [
         # The second row holds no names of numbers, so the first may be the header.
-        [("Answer",), *[("yes", "no", word) for word in "abcdefgh"]],
-        # The title is a number: the first row is data.
-        [(2024,), ("a", "b", "kind"), *[(i, i * i, i % 2) for i in range(20)]],
+        (
+            "Answer",
+            [("yes", "no", word) for word in "abcdefgh"],
+            "names 1 of 3 columns",
+        ),
+        # A number is no title: the first row is data.
+        (2024, [("a", "b", "c"), *[(row, row, row) for row in range(20)]], "'x0'"),
     ],
 )
 def test_a_first_row_that_may_be_no_title_is_not_left_out(
-    tmp_path: Path, rows: list[Any]
+    tmp_path: Path, first: Any, others: list[Any], problem: str
 ) -> None:
     path = tmp_path / "x.xlsx"
-    write_rows(path, *rows)
-    with pytest.raises(ElmbenchError):
+    write_rows(path, (first,), *others)
+    with pytest.raises(ElmbenchError, match=problem):
         describe(UserData(str(path)))
