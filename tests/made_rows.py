@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from elmbench.judging.judged_rows import Row, rows_of
 from elmbench.judging.measured_cells import ComparedValue
-from elmbench.judging.table_measures import Row, rows_of
 from elmbench.judging.value_verdicts import Tolerance, draws_of_means
 from elmbench.metrics import Unit, unit_of
 from elmbench.specs.measures import Measure

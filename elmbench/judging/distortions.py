@@ -14,8 +14,9 @@ from itertools import combinations
 
 import numpy as np
 
+from elmbench.judging.judged_rows import Row, rows_of
 from elmbench.judging.measured_cells import ComparedValue
-from elmbench.judging.table_measures import Row, compare_pairs, rows_of
+from elmbench.judging.table_measures import compare_pairs
 from elmbench.judging.table_verdicts import (
     ALPHA,
     TableVerdict,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from elmbench.judging.table_measures import ROUND_OFF, Array, Row
+from elmbench.judging.judged_rows import ROUND_OFF, Array, Row
 from elmbench.judging.value_verdicts import LEVEL
 from elmbench.numerics.significance import t_quantile
 

@@ -1,6 +1,6 @@
 """Comparison of the published values with our means under each value of a reading."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -310,21 +310,21 @@ def _lines_of_value(
 def _mean_text(values: _Values, endings: NDArray[Any], runs: NDArray[np.int64]) -> str:
     """Return the mean of cells as text, such as `0.93 ± 0.012 (3 timeout)`.
 
-    The deviation is that of the means of runs; the number of cells that did not end ok follows,
-    with the ending of the first. If no cell ended ok, the text is only an ending. `values`,
-    `endings`, `runs`: of the cells: the value (NaN if missing), the status and the number of the
-    run, each of shape (n,).
+    The deviation is that of the means of runs; the numbers of cells that did not end ok follow, by
+    ending, as in `(2 timeout, 1 failed)`. If no cell ended ok, the text is only the first ending.
+    `values`, `endings`, `runs`: of the cells: the value (NaN if missing), the status and the number
+    of the run, each of shape (n,).
     """
-    bad = endings[endings != COMPLETE]
-    n_bad = len(bad)
-    if n_bad == len(values):
-        return str(bad[0])
+    bad = Counter(endings[endings != COMPLETE].tolist())
+    if bad.total() == len(values):
+        return str(next(iter(bad)))
     mean = float(values[~np.isnan(values)].mean())
     deviation = _deviation(run_means(values, runs))
     text = quantity(mean, deviation, places=3)
-    if not n_bad:
+    if not bad:
         return text
-    return f"{text} ({n_bad} {bad[0]})"
+    counts = ", ".join(f"{count} {ending}" for ending, count in bad.items())
+    return f"{text} ({counts})"
 
 
 def _deviation(means: _Values) -> float | None:

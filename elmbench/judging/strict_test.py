@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.judging.table_measures import Array, Row
+from elmbench.judging.judged_rows import Array, Row
 from elmbench.judging.value_verdicts import FEWEST_RUNS, UPPER_END
 from elmbench.numerics.seeds import generator
 from elmbench.numerics.significance import t_quantile

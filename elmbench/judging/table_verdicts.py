@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from elmbench.judging.judged_rows import Row, rows_of
 from elmbench.judging.measured_cells import ComparedValue
 from elmbench.judging.model_shifts import is_shifted
 from elmbench.judging.strict_test import StrictTest, strict_tests
@@ -21,14 +22,12 @@ from elmbench.judging.table_measures import (
     Interval,
     Order,
     PairOrder,
-    Row,
     Values,
     compare_differences,
     compare_order,
     compare_pairs,
     compare_proposed,
     compare_values,
-    rows_of,
 )
 from elmbench.judging.verdict_words import HOLDS_BUT_FOR, TableState
 from elmbench.metrics import Unit, unit_of

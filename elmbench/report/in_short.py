@@ -4,13 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
+from elmbench.judging.judged_rows import Row, rows_of
 from elmbench.judging.judged_table import JudgedTable
 from elmbench.judging.measured_cells import ComparedValue
 from elmbench.judging.table_measures import (
-    Row,
     compare_order,
     compare_values,
-    rows_of,
 )
 from elmbench.numerics.arrays import Array
 from elmbench.report.verdict_sentences import distance_with_unit, median_text

@@ -11,8 +11,8 @@ from elmbench.judging.distortions import (
     count_accepted_own_runs,
     count_noticed_distortions,
 )
+from elmbench.judging.judged_rows import rows_of as measured_rows
 from elmbench.judging.measured_cells import ComparedValue
-from elmbench.judging.table_measures import rows_of as measured_rows
 from elmbench.judging.table_verdicts import TableVerdict
 from elmbench.judging.value_agreement import count_own_runs_inside
 from elmbench.judging.verdict_words import SIGNS, TABLE_VERDICTS, VERDICTS

@@ -7,8 +7,8 @@ from made_cells import Toy, cell, entry, frame, row, summarise, table_of
 
 from elmbench.judging.claims import check_claims
 from elmbench.judging.determinism import is_deterministic
+from elmbench.judging.judged_rows import rows_of as rows_of_values
 from elmbench.judging.measured_cells import MeasuredCells
-from elmbench.judging.table_measures import rows_of as rows_of_values
 from elmbench.judging.table_verdicts import TableVerdict, judge_measures
 from elmbench.specs.measures import Measure
 from elmbench.specs.profiles import Resolved

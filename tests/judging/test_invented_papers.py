@@ -15,8 +15,8 @@ import pytest
 from made_rows import made_value
 from sentences import sentence
 
+from elmbench.judging.judged_rows import Row, rows_of
 from elmbench.judging.model_shifts import is_shifted
-from elmbench.judging.table_measures import Row, rows_of
 from elmbench.judging.table_verdicts import ALPHA, judge_measures, judge_order
 from elmbench.report.verdict_sentences import state_text
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from made_rows import made_row, made_value
 
+from elmbench.judging.judged_rows import Row, rows_of
 from elmbench.judging.model_shifts import is_shifted
-from elmbench.judging.table_measures import Row, rows_of
 from elmbench.judging.table_verdicts import judge_measures
 
 N_DATASETS = 4

@@ -135,6 +135,9 @@ def test_unsuccessful_cells_are_named_and_decide_nothing(
         "0.895 (1 diverged)",
         False,
     )
+    lines[4] |= {**DIVERGED, "status": "timeout"}
+    result = compared(lines)
+    assert result["text"]["stored"] == "0.900 (1 timeout, 1 diverged)"
     lines[3] |= DIVERGED
     lines[4] |= DIVERGED
     assert compared(lines)["text"]["stored"] == "diverged"

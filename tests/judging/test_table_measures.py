@@ -9,13 +9,13 @@ import pytest
 from made_rows import made_row, made_table, made_value
 from scipy.stats import linregress, t
 
+from elmbench.judging.judged_rows import rows_of
 from elmbench.judging.strict_test import strict_tests
 from elmbench.judging.table_measures import (
     compare_differences,
     compare_order,
     compare_proposed,
     compare_values,
-    rows_of,
 )
 from elmbench.judging.table_verdicts import judge_measures
 from elmbench.judging.value_verdicts import draws_of_means

@@ -12,8 +12,9 @@ from elmbench.judging.distortions import (
     count_noticed_distortions,
     distorted_prints,
 )
+from elmbench.judging.judged_rows import Row
 from elmbench.judging.strict_test import strict_tests
-from elmbench.judging.table_measures import Row, compare_order
+from elmbench.judging.table_measures import compare_order
 from elmbench.judging.table_verdicts import (
     judge_measures,
     judge_order,

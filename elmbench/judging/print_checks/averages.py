@@ -27,7 +27,7 @@ MEAN_RANKS = ("mean_rank", "rank")
 #: The statistic of a test of two models over the data sets.
 T = "t"
 #: The numbers of a model, or of all models, by data set.
-Row = Mapping[str, Decimal]
+PrintedNumbers = Mapping[str, Decimal]
 
 
 def check_averages(
@@ -56,7 +56,7 @@ def check_averages(
             )
 
 
-def _row_of(table: PrintedTable, model: str, metric: str) -> Row:
+def _row_of(table: PrintedTable, model: str, metric: str) -> PrintedNumbers:
     """Return the printed numbers of a model, {data set, as the paper spells it: number}.
 
     Averages over all data sets and cited values are not among them.
@@ -68,7 +68,7 @@ def _row_of(table: PrintedTable, model: str, metric: str) -> Row:
     }
 
 
-def _is_complete(table: PrintedTable, row: Row) -> bool:
+def _is_complete(table: PrintedTable, row: PrintedNumbers) -> bool:
     """Return True if a model has a number for every data set of the table, and for two or more.
 
     `row`: its numbers, {data set, as the paper spells it: number}.
@@ -171,7 +171,7 @@ def _ranks_on(
     return possible_ranks(numbers, model, less=less_is_better(metric))
 
 
-def _numbers_by_model(table: PrintedTable, dataset: str, metric: str) -> Row:
+def _numbers_by_model(table: PrintedTable, dataset: str, metric: str) -> PrintedNumbers:
     """Return the printed numbers of a metric on a data set, {model: number}, without cited ones.
 
     `dataset`: as the paper spells it.
@@ -182,7 +182,9 @@ def _numbers_by_model(table: PrintedTable, dataset: str, metric: str) -> Row:
     }
 
 
-def _cited_numbers_by_model(table: PrintedTable, dataset: str, metric: str) -> Row:
+def _cited_numbers_by_model(
+    table: PrintedTable, dataset: str, metric: str
+) -> PrintedNumbers:
     """Return the cited numbers of a metric on a data set, {model: number}.
 
     The paper takes them from others. `dataset`: as the paper spells it.
@@ -196,7 +198,9 @@ def _cited_numbers_by_model(table: PrintedTable, dataset: str, metric: str) -> R
     }
 
 
-def possible_ranks(numbers: Row, model: str, *, less: bool) -> tuple[int, int]:
+def possible_ranks(
+    numbers: PrintedNumbers, model: str, *, less: bool
+) -> tuple[int, int]:
     """Return the best and the worst rank of a model, 1 being the best.
 
     Models whose numbers may be equal before rounding are in either order, or share a rank.
@@ -252,7 +256,7 @@ def _t_contradiction(
 
 def _rows_of_pair(
     table: PrintedTable, paper: Sequence[PrintedTable], name: str
-) -> tuple[str, str, Row, Row] | None:
+) -> tuple[str, str, PrintedNumbers, PrintedNumbers] | None:
     """Return the rows of two tested models: (label of their table, metric, row, other row).
 
     A row is {data set: number}. It is None if no table of `paper` has both rows. `table`: that of
