@@ -151,12 +151,24 @@ class State:
             text = re.sub(r" --plugin \S+", "", text)
         if not self.typed:
             return text
-        words = shlex.split(self.typed)
-        for option, value in zip(words[::2], words[1::2], strict=False):
-            text = text.replace(f" {shlex.join([option, value])}", "")
+        for option in self._typed_options():
+            # Only the whole option: `--data-dir a` is not the start of `--data-dir abc`.
+            text = re.sub(rf" {re.escape(option)}(?=\s|$)", "", text)
         names = "|".join(self.commands)
         with_options = f"elmbench {self.typed} "
         return re.sub(rf"\belmbench (?=({names})\b)", lambda _: with_options, text)
+
+    def _typed_options(self) -> list[str]:
+        """Return each option in `typed`, such as "--data-dir x" or "--data-dir=x"."""
+        options = []
+        words = iter(shlex.split(self.typed))
+        for word in words:
+            if "=" not in word:
+                value = next(words, "")
+                options.append(shlex.join([word, value]))
+            else:
+                options.append(shlex.quote(word))
+        return options
 
     def emit(self, content: Any, text: Any = None) -> None:
         """Print `content` as JSON with --json, else `text`.

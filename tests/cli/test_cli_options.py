@@ -117,6 +117,11 @@ def test_commands_in_messages_have_the_options_that_were_typed(
     assert state.complete(
         "elmbench compare a.csv --results-dir 'my run' --save m.joblib"
     ) == (f"{typed} --save m.joblib")
+    state.typed = "--data-dir=b --results-dir a"
+    assert (
+        state.complete("elmbench compare a.csv --data-dir=b --results-dir abc")
+        == f"elmbench {state.typed} compare a.csv --results-dir abc"
+    )
     state.typed = "--plugin 'my plugins/p.py'"
     assert (
         state.complete("elmbench run one -m mine --plugin p.py")
