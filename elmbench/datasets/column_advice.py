@@ -150,8 +150,8 @@ def _about_entity(
     first, second = determined[:_FEWEST_DETERMINED]
     n_values = codes.max() + 1
     reason = f"each of its {n_values} values has one {first!r} and one {second!r}"
-    groups = wording(f"--groups {quote(name)}", "give it as groups")
-    yield f"{name!r} looks like a group, as {reason}: {groups} keeps each in one fold"
+    keeping = wording(f"--groups {quote(name)} keeps", "give it as groups to keep")
+    yield f"{name!r} looks like a group, as {reason}: {keeping} each in one fold"
 
 
 def _determines(codes: NDArray[np.int64], features: _Features, other: str) -> bool:

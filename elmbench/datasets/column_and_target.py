@@ -37,6 +37,7 @@ def about_target(
     """
     is_group = f"{name!r} looks like a group"
     groups = wording(f"--groups {quote(name)}", "give it as groups")
+    keeping = wording(f"{groups} keeps", f"{groups} to keep")
     n_values = 0 if codes is None else codes.max() + 1
     if codes is not None and _each_has_one_target(codes, target, is_nominal=is_nominal):
         n_targets = len(np.unique(target))
@@ -48,7 +49,7 @@ def about_target(
         gives_away = not is_nominal and _determines(values, target, numbers)
         if codes is not None and not grouped and _names_groups(name, codes):
             reason = f"it is named like an identifier, and its {n_values} values repeat"
-            yield f"{is_group}, as {reason}: {groups} keeps each in one fold"
+            yield f"{is_group}, as {reason}: {keeping} each in one fold"
     if gives_away:
         drop = wording(f"--drop {quote(name)}", "leave it out")
         yield f"{name!r} alone gives the target away: {drop} if it is known only afterwards"

@@ -263,6 +263,11 @@ def test_a_column_that_determines_two_others_looks_like_a_group() -> None:
     assert warning in notes
     assert notes.count("looks like a group") == 1
     assert "looks like a group" not in described(visits(), "y", groups="person")
+    identified = visits().rename(columns={"person": "person_id"}).drop(columns="sex")
+    for frame in (visits(), identified):
+        results = elmbench.compare(frame, "y", ["dummy"], folds=3)
+        text = " ".join(results.text.split())
+        assert "give it as groups to keep each" in text
 
 
 @pytest.mark.parametrize("case", ["one column", "a hierarchy", "near constants"])

@@ -46,6 +46,8 @@ def text_of(
         "nan",
         "NA",
         "Unknown",
+        "k.A.",
+        "n.d.",
     ],
 )
 def test_usual_words_for_a_missing_value(tmp_path: Path, word: str) -> None:

@@ -19,6 +19,7 @@ MISSING = {
 _MISSING_NUMBER = {
     "", "none", "na", "n.a.", "n/a", "nan", "null", "nil", "-", "--", "---", ".", "..", "missing",
     "unknown", "(null)",
+    "k.a.", "k. a.", "keine angabe", "unbekannt", "n.d.", "nd", "s/d",  # German and Romance
     "not available", "#n/a", "#value!", "#div/0!", "#ref!", "#num!", "#name?",
 }  # fmt: skip
 
