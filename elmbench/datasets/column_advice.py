@@ -51,6 +51,7 @@ class _Features:
         self.values = {name: table.column(name) for name in table.names}
         self.nominal: Collection[str] = table.nominal
         self._codes: dict[str, NDArray[np.int64]] = {}
+        self._head_codes: dict[str, NDArray[np.int64]] = {}
 
     @cached_property
     def whole(self) -> set[str]:
@@ -70,6 +71,27 @@ class _Features:
         if name not in self._codes:
             self._codes[name] = value_codes(self.values[name])
         return self._codes[name]
+
+    def determines(self, name: str, other: str) -> bool:
+        """Return True if rows with equal values of a column have equal values of another one.
+
+        False if chance may do so. `name`, `other`: of the columns; missing values are equal.
+        """
+        # Few rows settle most columns.
+        codes = self._codes_of_head(name)
+        order = np.argsort(codes, kind="stable")
+        others = self._codes_of_head(other)[order]
+        repeats = np.diff(codes[order]) == 0
+        differs = np.diff(others) != 0
+        if (repeats & differs).any():
+            return False
+        return each_has_one_value(self.codes(name), self.codes(other))
+
+    def _codes_of_head(self, name: str) -> NDArray[np.int64]:
+        """Return a number for each of the first rows, as `codes` does; the result is cached."""
+        if name not in self._head_codes:
+            self._head_codes[name] = value_codes(self.values[name][:HEAD])
+        return self._head_codes[name]
 
 
 def about_columns(
@@ -136,11 +158,10 @@ def _about_entity(
     for other in features.values:
         if other == name or other in explained:
             continue
-        if not _determines(codes, features, other):
+        if not features.determines(name, other):
             continue
         is_level = any(
-            _determines(features.codes(former), features, other)
-            or _determines(features.codes(other), features, former)
+            features.determines(former, other) or features.determines(other, former)
             for former in determined
         )
         if not is_level:
@@ -152,19 +173,6 @@ def _about_entity(
     reason = f"each of its {n_values} values has one {first!r} and one {second!r}"
     keeping = wording(f"--groups {quote(name)} keeps", "give it as groups to keep")
     yield f"{name!r} looks like a group, as {reason}: {keeping} each in one fold"
-
-
-def _determines(codes: NDArray[np.int64], features: _Features, other: str) -> bool:
-    """Return True if rows with equal `codes` have equal values of a column, hardly by chance.
-
-    `codes`: a number from 0 for each row. `other`: the name of the column.
-    """
-    head = value_codes(features.values[other][:HEAD])
-    # Few rows settle most columns.
-    n_pairs = len(np.unique(codes[:HEAD] * HEAD + head))
-    if n_pairs > len(np.unique(codes[:HEAD])):
-        return False
-    return each_has_one_value(codes, features.codes(other))
 
 
 def _identifiers(features: _Features, n_rows: int) -> list[str]:
