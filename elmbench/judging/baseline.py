@@ -105,8 +105,9 @@ def compare_with_baseline(
     difference: `cell` (its name), `column`, `baseline` and `value` (as texts), and `allowed` (the
     tolerance in words).
 
-    `cells`: the frame of `cells.csv`. `measures`: those of the table, by default none. Metrics at a
-    value of a hyperparameter have no counts of rows; they may differ by 0.01.
+    `cells`: the frame of `cells.csv`. `measures`: those of the table. Of them, metrics of counted
+    predictions at a value of a hyperparameter (`accuracy@h=50`) may differ by 0.01, since
+    `cells.csv` has no counts for these. By default, no metric has this tolerance.
     """
     counted = (*metrics_taking("counts"), *OF_LEARNT_ROWS)
     points = {
@@ -149,8 +150,10 @@ def _compare_cell(
     """Yield each difference of a cell from the baseline.
 
     `old`, `new`: the cell in the baseline and now, {column of `cells.csv`: value}; None stands for
-    a missing cell. Metrics are compared only if both cells ended ok and the condition of the matrix
-    leaves them digits. `points`: the columns that may differ by 0.01.
+    a missing cell. A status that differs is a difference. If both cells ended ok, their sizes must
+    be equal; metrics are compared only if the condition of the matrix leaves them digits: those of
+    classes by their counts, others by their values. If one of the cells is missing, this is the
+    only difference. `points`: the columns that may differ by 0.01.
     """
     if old is None or new is None:
         was = "missing" if old is None else "there"

@@ -184,7 +184,12 @@ class ClaimOutcome:
         return "median difference" if finding.unit == "data sets" else "difference"
 
     def record(self) -> dict[str, Any]:
-        """Return the line of `claims.csv`, {column: value}; None for what is missing."""
+        """Return the line of `claims.csv`, {column: value}; None for what is missing.
+
+        The columns are `COLUMNS`. Of a claim with several comparisons, `dataset`, `metric`, `model`
+        and `than` join their names. `test`, `estimate`, `low`, `high`, `n` and `of` (the unit of n)
+        are of the decisive test, None without one.
+        """
         comparisons = self.claim.comparisons
         than = (
             _rivals_for_csv(claim, rivals)
@@ -233,7 +238,8 @@ def _datasets_text(claim: Claim) -> str:
 def _rivals_in_words(claim: Claim, rivals: Sequence[str]) -> str:
     """Return the names of the rivals of a comparison, such as `K-ELM, SVM`, for a sentence.
 
-    If they are compared by another metric than the model, it comes first, in words.
+    `rivals`: the columns that the model is compared with. If they are compared by another metric
+    than the model, the text is such as `time of K-ELM, SVM`.
     """
     names = ", ".join(rivals)
     if claim.than_metric is None:
@@ -349,8 +355,9 @@ def _with_remark(
 def result_in_words(outcomes: Sequence[ClaimOutcome]) -> str:
     """Return the number of claims with each verdict, such as "1 holds, 2 do not hold".
 
-    For a single claim, it is only the verdict. The verdict on a ratio that does not hold on a data
-    set is "ratio smaller than stated" or "ratio larger than stated".
+    For a single claim, it is only the verdict. `outcomes`: at least one; their order does not
+    matter, as the verdicts have the order of `CLAIM_VERDICTS`. The verdict on a ratio that does not
+    hold on a data set is "ratio smaller than stated" or "ratio larger than stated".
     """
     names: list[str] = []
     for outcome in sorted(

@@ -87,7 +87,11 @@ class _Results:
         self._indexes: dict[Any, pd.MultiIndex] = {}
 
     def shows(self, claim: Claim) -> bool:
-        """Return True if both a comparison's model and a rival were run on some data set."""
+        """Return True if both a comparison's model and a rival were run on some data set.
+
+        They have a line under the default readings and the first selection; its cells need not have
+        ended ok.
+        """
         for dataset in _claim_datasets(claim, self.resolved):
             if (dataset, claim.model) not in self._models:
                 continue
@@ -186,7 +190,7 @@ class _Results:
     def _index_of(self, cells: Mapping[str, Any]) -> pd.MultiIndex:
         """Return an index of (run, fold) for cells; equal indexes share one object.
 
-        `cells`: arrays by column, with `run` and `fold`.
+        `cells`: {column: array of one value a cell}, with `run` and `fold`.
         """
         runs = cells["run"]
         folds = cells["fold"]
@@ -283,9 +287,11 @@ def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
 def _decided(outcome: ClaimOutcome, findings: list[SignificanceResult]) -> ClaimOutcome:
     """Return an outcome with the verdict and the p-value of its tests.
 
+    `outcome`: before the tests; a copy is returned, with the decisive test as its finding.
     `findings`: the tests, at least one. The verdict is `does not hold` if they contradict the
     claim. It is `holds` if all of them confirm it, unless the outcome already has a different
-    verdict than `undecided`.
+    verdict than `undecided`, such as `too few runs`, which then stays. p is that of the
+    contradiction if the claim does not hold, else that of the confirmation.
     """
     decisive, confirming, contradicting = significance.combine_findings(findings)
     verdict: ClaimVerdict = outcome.verdict
@@ -359,8 +365,9 @@ def _test_comparison(claim: Claim, results: _Results) -> _Tests:
 def _tests_on_most(claim: Claim, rows: list[list[_Pair]]) -> _Tests:
     """Return the tests of a comparison on most data sets: over all of them at once.
 
-    Below `FEWEST_DATASETS` data sets, the verdict is `too few data sets`. `rows`: for each data
-    set, the pairs of the model with each of its rivals; none may be empty.
+    Below `FEWEST_DATASETS` data sets, the verdict is `too few data sets`. The tests are returned
+    then, too. `rows`: for each data set, the pairs of the model with each of its rivals; none may
+    be empty.
     """
     findings = _findings_on_most(claim, rows)
     if len(rows) >= FEWEST_DATASETS:
@@ -375,9 +382,9 @@ def _tests_on_most(claim: Claim, rows: list[list[_Pair]]) -> _Tests:
 def _tests_on_each(claim: Claim, rows: list[list[_Pair]], results: _Results) -> _Tests:
     """Return a test for each pair of columns on each data set.
 
-    If a pair has fewer than `FEWEST_RUNS` values, there is none, and the verdict is `too few runs`.
-    `rows`: for each data set, the pairs of the model with each of its rivals. `results`: their
-    table shows how its rows are split.
+    If any pair has fewer than `FEWEST_RUNS` values, no pair is tested, and the verdict is `too few
+    runs`. `rows`: for each data set, the pairs of the model with each of its rivals. `results`:
+    their table shows how its rows are split.
     """
     pairs = [pair for row in rows for pair in row]
     if all(pair.n_values >= FEWEST_RUNS for pair in pairs):
@@ -491,8 +498,9 @@ def _findings_on_most(
 def rival_columns(claim: Claim, dataset: str, resolved: Resolved) -> list[str]:
     """Return the columns that a comparison compares with on a data set.
 
-    The word `others` stands for all other columns, without those for which the paper prints an
-    entry without a number, such as a dash: it says nothing about them.
+    These are the columns that it names, even if they were not run. The word `others` stands for all
+    other columns of the table, without those for which the paper prints an entry without a number,
+    such as a dash: it says nothing about them.
     """
     if claim.than != "others":
         return list(claim.than)
@@ -530,7 +538,9 @@ def is_true(claim: Claim, value: float, rival: float) -> bool:
     """Return True if a claim is true of two values, without regard to their uncertainty.
 
     `claim`: one comparison. `value`: that of its model. `rival`: that of a model it is compared
-    with. Values on the bounds of the claim count as true, except for `above` and `below`.
+    with. A claim of a ratio (`between`) is true if the value lies between two multiples of the
+    rival's; any other one if their difference lies in the region of its relation. Values on the
+    bounds count as true, except for `above` and `below`.
     """
     if claim.between is not None:
         least, greatest = claim.between

@@ -82,8 +82,9 @@ def _verdicts_of(
     """Yield the verdicts on the subject of an expectation.
 
     The subject is a claim of this table, a published value, or else a metric of the table, whose
-    verdict includes its exceptions, such as `holds but for SVM`. There may be none. `claims`: the
-    outcomes of all claims of the paper.
+    verdict includes its exceptions, such as `holds but for SVM`. A claim is found by the beginning
+    of its text. There may be no verdict, if the subject was not run or not judged, or several.
+    `claims`: the outcomes of all claims of the paper.
     """
     if expectation.claim:
         for outcome in claims:

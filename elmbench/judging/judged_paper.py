@@ -177,7 +177,11 @@ class JudgedPaper:
 
     @cached_property
     def main_claims(self) -> list[TestedClaim]:
-        """The main claims of the paper that were tested, in its order; others are left out."""
+        """The main claims of the paper that were tested, in its order; others are left out.
+
+        Each has the outcomes of the claims about tables that test it, and these in words. One
+        outcome of any verdict is enough.
+        """
 
         def parts_of(main: MainClaim) -> list[ClaimOutcome]:
             """Return the outcomes of the claims about tables that test a main claim; maybe none."""

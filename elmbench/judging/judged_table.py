@@ -47,7 +47,9 @@ class JudgedTable:
         """The published values that have a verdict, a line for each, as a frame.
 
         A line is that of `summary.csv` of the profile that the value counts under, with the column
-        `profile`. The frame is empty if the table has not been run.
+        `profile`. A value that has a verdict under several profiles counts under the one with the
+        most evidence, and under the most faithful one of equals. Superfluous stand-ins are left
+        out. The frame is empty if the table has not been run.
         """
         lines = pd.concat(
             [

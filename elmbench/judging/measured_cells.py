@@ -157,8 +157,9 @@ class MeasuredCells:
     def columns(self, group: Key) -> dict[str, NDArray[Any]]:
         """Return the columns of the cells of a group that ended ok, {name: array}.
 
-        These are `run`, `fold`, `n_test` and the remarks, as far as the results have them. The
-        arrays are empty if there are no such cells.
+        These are `run`, `fold`, `n_test` and `data` (remarks on the data), as far as the results
+        have them, each of shape (cells,) in the order of the cells. `group`: (data set, model,
+        selection, reading). The arrays are empty if there are no such cells.
         """
         if group not in self._columns:
             positions = self.positions.get(group, _NO_CELLS)
@@ -170,7 +171,8 @@ class MeasuredCells:
     def values(self, group: Key, measure: Measure) -> NDArray[np.float64]:
         """Return the value of each cell of a group that ended ok; NaN if it has none.
 
-        The array has shape (cells,). `group`: (data set, model, selection, reading).
+        The array has shape (cells,), in the order of the cells; it is empty if none ended ok.
+        `group`: (data set, model, selection, reading).
         """
         if measure not in self._values:
             values = self.table.values_of(self._cells, measure)

@@ -165,7 +165,8 @@ class TableKind(ABC):
         """Return the measures that have a column in `cells.csv`, each once.
 
         Here, these are the metrics of the tasks of the data sets and of the protocol. `extra`:
-        models beside the table's own columns, for kinds whose measures depend on the model.
+        models beside the table's own columns; only kinds whose measures depend on the model, such
+        as curves, use it.
         """
         protocol = self.spec.protocol
         names: dict[str, None] = {}
@@ -225,8 +226,9 @@ class TableKind(ABC):
     def complete(self, cells: DataFrame) -> Iterator[tuple[str, str, DataFrame]]:
         """Yield (data set, model, its cells) for each group of cells without failures and gaps.
 
-        All cells of a group have ended ok, and each run has all of its folds. The cells of several
-        selections or readings make one group, so pass those of one.
+        All cells of a group have ended ok, and each run has all of its folds. `cells`: lines of
+        `cells.csv` of one selection and reading; those of several would make one group. Groups have
+        the order of their first cells.
         """
         groups = cells.groupby(["dataset", "model"], sort=False)
         for names, group in groups:
@@ -306,7 +308,8 @@ class TableKind(ABC):
     def figure_of(self, points: DataFrame) -> Figure:
         """Return the figure of these points: the data, the drawing and its PNG.
 
-        `points`: the lines of the data.
+        `points`: a line for each point, with the columns that the kind's `points_of` returns; at
+        least one line.
         """
         drawing = self.draw(points)
         return Figure(data=points, png=figure_bytes(drawing), drawing=drawing)
@@ -316,9 +319,11 @@ class TableKind(ABC):
     ) -> Points | DataFrame:
         """Return the lines of the data of the figure, as dicts or as a data frame.
 
-        By default, these are the points of each model on each data set, from its cells; none if the
-        kind of table has no figure. `outputs`: the stored results under the default readings, in
-        turn.
+        By default, these are the dicts of `points_of_entry` for each model on each data set, with
+        the keys `dataset` (as the paper spells it) and `model` in front; none if the kind of table
+        has no figure. `cells`: the frame of `cells.csv`, of which only those under the default
+        readings and the first selection count. `outputs`: the stored results under the default
+        readings, in turn.
         """
         return (
             {"dataset": self.experiment.spelling(dataset), "model": model} | point

@@ -136,6 +136,8 @@ class ComparisonTable(TableKind):
         They are the rank of the model (1 is the best; equal means share their average) and the
         p-value of its difference from the best model (1 for the best), the same in all of its
         cells. NaN for models that are not ranked, and p for all models if the split allows no test.
+
+        `cells`: the lines of `cells.csv` of this data set and selection; the result is a copy.
         """
         metric = self.experiment.metric_of(dataset)
         all_scores = self._scores(cells, metric)
@@ -156,7 +158,8 @@ class ComparisonTable(TableKind):
 
         A part is a run and fold; with the same test parts in every run, it is a fold, whose score
         is the mean over the runs. More is better: errors have a minus sign. A model that lacks a
-        score has no column. `cells`: those of one data set and selection.
+        score has no column. The index is (run, fold), or the fold alone. `cells`: those of one data
+        set and selection. `metric`: a column of them.
         """
         import pandas as pd
 
@@ -173,8 +176,10 @@ class ComparisonTable(TableKind):
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
         """Return the columns of metrics, ranks, costs and hyperparameters for these data sets.
 
-        The first metric of each task comes first. On a data set, metrics of a different task are
-        empty.
+        Their order is: data set, model, the first metric of each task, further metrics, rank,
+        p-value, costs, and chosen hyperparameters; the time of a prediction is last and optional.
+        On a data set, metrics of a different task are empty. `datasets`: the suite's names of those
+        that the table shows.
         """
         tasks = [self.task_of(name) for name in datasets]
         metrics_by_data = [self.spec.protocol.metrics_for(task) for task in tasks]
@@ -284,7 +289,12 @@ class ComparisonTable(TableKind):
         yield from missing_metrics(cells, self.experiment)
 
     def _notes_on_dataset(self, dataset: str, cells: DataFrame) -> Iterator[Note]:
-        """Yield the notes on one data set, from its cells under one selection."""
+        """Yield the notes on one data set, from its cells under one selection.
+
+        They are on the metric, on models without a rank, on ties, on models no better than the
+        dummy, on the best model, and on differences that the folds cannot show; each only if it
+        applies. `cells`: lines of `cells.csv`.
+        """
         metric = self.experiment.metric_of(dataset)
         scores = self._scores(cells, metric)
         rivals = rivals_of(scores, self.experiment)
@@ -301,9 +311,11 @@ class ComparisonTable(TableKind):
     ) -> Iterator[Note]:
         """Yield a note that suggests another metric or target, if models hardly differ in theirs.
 
-        That is, the best model's mean is not above the dummy's, or near to it. `cells`: those of
-        the data set. `scores`: a line for each test part, a column for each model; more is better.
-        Without a dummy or another model, there is no note.
+        That is, the best model's mean is not above the dummy's, or near to it. The note suggests
+        balanced accuracy if accuracy ranks and one class is large, the mean absolute error if a few
+        targets make most of the squared errors, and else another target. `cells`: those of the data
+        set. `scores`: a line for each test part, a column for each model; more is better. Without a
+        dummy or another model, there is no note.
         """
         means = scores.mean().abs()
         rivals = rivals_of(scores, self.experiment)
@@ -427,9 +439,11 @@ class ComparisonTable(TableKind):
     ) -> Iterator[Note]:
         """Yield a note on the models that the folds cannot separate from the best one.
 
-        It also has the smallest difference that they could have shown. `rivals`: the score of each
-        test part, a column for each model, without dummies. For fewer than two ranked models there
-        is no note.
+        It groups them by the number of runs that would separate them, and has the smallest
+        difference that the folds could have shown. A different note says that all other models are
+        separated, or that a single test part allows no test; for fewer than two ranked models there
+        is none. `cells`: those of the data set. `rivals`: the score of each test part, a column for
+        each model, without dummies; more is better. `order`: the ranked models, the best first.
         """
         if len(order.models) < 2:
             return
@@ -462,7 +476,8 @@ class ComparisonTable(TableKind):
     def _order_in_cells(self, cells: DataFrame, scores: DataFrame) -> ModelOrder:
         """Return the order of the models that are columns of `scores`, by their means.
 
-        `cells`: those of one data set; the means are over the ones that ended ok.
+        `cells`: those of one data set; the means of its metrics, its size and the time of a fit are
+        over the ones that ended ok. `scores`: only the names of its columns count.
         """
         dataset = common_value(cells, "dataset")
         metrics = metrics_of(dataset, self.experiment)
@@ -479,9 +494,10 @@ class ComparisonTable(TableKind):
 def _average_rank_cells(cells: DataFrame) -> DataFrame | None:
     """Return a cell of the data set `all` for each model and selection, with its average rank.
 
-    `cells`: those of all data sets, with the column `rank`; only those under the default reading
-    count, and models that are ranked on every data set. It is None for a single data set, or if
-    there is no such model.
+    The result has the columns `select`, `model`, `rank`, `dataset` ("all"), `run` and `fold` (0),
+    `reading` (empty) and `status` ("ok"). `cells`: those of all data sets, with the column `rank`;
+    only those under the default reading count, and models that are ranked on every data set. It is
+    None for a single data set, or if there is no such model.
     """
     is_default = cells["reading"] == ""
     cell = ["select", "model", "dataset"]
@@ -607,8 +623,9 @@ def _texts(
 ) -> dict[str, str]:
     """Return the texts of a model on a data set: {name of the column: text}.
 
-    They are its metrics, times, size and chosen hyperparameters. `means`: by measure; those that
-    are missing have no text. `p`: the text of its p-value.
+    The columns are `value-METRIC` for each metric with a text, `p`, the times, `n_units` (the size)
+    and `chosen` (hyperparameters). `entries`: those of the model on the data set, at least one.
+    `means`: {measure: mean}; missing ones have no text. `p`: the text of its p-value.
     """
     line = {
         f"value-{entry.measure.metric}": entry.shown for entry in entries if entry.shown
@@ -630,7 +647,8 @@ def _p_of(
     """Return the p-value of a model as the table shows it.
 
     It is "best" for the best model, "tied" if its rank is the same, and empty without a p-value.
-    `means`: {model: {measure: mean}}.
+    `means`: {model: {measure: mean}}; a model with a p-value has a rank, too. `order`: its first
+    model is the best one.
     """
     best = next(iter(order.models), "")
     if model == best:

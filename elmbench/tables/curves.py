@@ -154,7 +154,8 @@ class CurvesTable(TableKind):
     def values(self, extra: Iterable[str] = ()) -> list[Measure]:
         """Return the measures that have a column in `cells.csv`: a metric at each value of a curve.
 
-        `extra`: models beside the table's own columns.
+        Each measure is returned once. `extra`: models beside the table's own columns, whose curves
+        follow; an unknown name adds none.
         """
         columns = [*self.spec.models, *extra]
         points: list[Measure] = []
@@ -286,7 +287,7 @@ def _thin_points(values: list[float]) -> list[float]:
     """Return the x values at which the table shows a curve: all, if they are at most 20.
 
     Of more powers of two, every fifth power and both ends; of other values, the six nearest to 0,
-    1/5, ..., 1 times the largest.
+    1/5, ..., 1 times the largest, among which one may be repeated.
     """
     if len(values) <= _MOST_POINTS:
         return values

@@ -99,9 +99,10 @@ class MetricsTable(TableKind):
     def _metric_columns(self, datasets: Collection[str]) -> list[Column]:
         """Return the columns of each metric: by default our value, the published one, the verdict.
 
-        The first metric of every data set comes first, then the second, ... Their names end in 2,
-        3, ... from the second metric on. Data sets with different metrics share the columns; the
-        heading joins the names, such as `MCC / NRMSE`.
+        `datasets`: the names of those that the table shows; without any, there is one metric
+        without a name. The first metric of every data set comes first, then the second, ... The
+        names of the columns end in 2, 3, ... from the second metric on. Data sets with different
+        metrics share the columns; the heading joins the names, such as `MCC / NRMSE`.
         """
         protocol = self.spec.protocol
         metrics_by_data = [self._metrics_of(name) for name in datasets] or [[""]]
@@ -156,7 +157,10 @@ class MetricsTable(TableKind):
     ) -> dict[str, str]:
         """Return the texts of a model on a data set by column, without ratios.
 
-        `by_metric`: its entries by the name of the metric; at least one.
+        The columns are `dataset`, `model`, each metric by its name, the value, published value and
+        verdict of each metric of the protocol (see `Entry.texts`), `optimism`, and `fit`,
+        `predict`, `published_fit` and `published_predict` for the times; those without a text are
+        missing. `by_metric`: its entries by the name of the metric; at least one.
         """
         line = {name: entry.shown for name, entry in by_metric.items() if entry.shown}
         line["dataset"] = self.experiment.spelling(dataset)
@@ -213,8 +217,8 @@ def _ratios(
 def missing_metrics(cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
     """Yield a note on each metric of the protocol that some models have in no cell.
 
-    Only cells that ended ok, of data sets of the metric's task, count. `cells`: with the columns of
-    `cells.csv`.
+    The note lists the models and says why. Only cells that ended ok, of data sets of the metric's
+    task, count; a metric without a column is skipped. `cells`: with the columns of `cells.csv`.
     """
     ok = cells_ended_ok(cells)
     task = ok["dataset"].map(lambda name: resolved.dataset(name).task)
@@ -232,7 +236,11 @@ def missing_metrics(cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
 
 
 def _models_without(metric: str, cells: DataFrame) -> list[str]:
-    """Return the names of the models that have no value of a metric in any of their cells."""
+    """Return the names of the models that have no value of a metric in any of their cells.
+
+    They are in the order of their first cells. `cells`: lines of `cells.csv`, in which the metric
+    is a column.
+    """
     is_empty = cells[metric].isna()
     by_model = is_empty.groupby(cells["model"], sort=False)
     is_missing = by_model.all()

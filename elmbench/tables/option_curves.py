@@ -127,7 +127,8 @@ def _marks_of(endings: Any) -> dict[str, str]:
 def _scale_axes(axes: Any, values: Any, *, has_marks: bool) -> None:
     """Make the y axis logarithmic; also the x axis if the values are positive.
 
-    `values`: the x values of all points. `has_marks`: leave space at the top for marks.
+    Otherwise, the x axis stays linear. `values`: the x values of all points, a series. `has_marks`:
+    leave space at the top for marks.
     """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 

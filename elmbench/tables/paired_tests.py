@@ -100,8 +100,8 @@ class PairedTestsTable(TableKind):
     def _means(self, cells: DataFrame) -> DataFrame:
         """Return the means of the first metric: a row for each data set, a column for each model.
 
-        Only models whose cells on a data set are complete have a mean. `cells`: those of one
-        selection and reading.
+        Only models whose cells on a data set are complete have a mean; the others are NaN. The
+        frame is empty without any mean. `cells`: those of one selection and reading.
         """
         import pandas as pd
 

@@ -50,7 +50,8 @@ def make_plan(
 def _datasets(resolved: Resolved, request: RunRequest) -> list[DatasetSpec]:
     """Return the requested data sets of a table; by default those of the profile.
 
-    They may be any for a task of the table. Raises ElmbenchError for others.
+    Requested ones need not be of the table, but must have a task of its data sets; else
+    ElmbenchError is raised. Each is returned once, in the order of the request.
     """
     if not request.datasets:
         return [resolved.datasets[name] for name in resolved.spec.datasets]
@@ -73,9 +74,10 @@ def _datasets(resolved: Resolved, request: RunRequest) -> list[DatasetSpec]:
 def _columns(resolved: Resolved, request: RunRequest) -> dict[str, ModelColumn]:
     """Return the columns to fill, by name: those of the table, then added ones.
 
-    Of the table, these are the requested ones, by default all. Requested models and baselines that
-    the table does not have are added, with the requested or default grids, if they are for a task
-    of the table. Raises ElmbenchError for an unknown model, or a grid of a model that is not added.
+    Of the table, these are the requested ones, or all if no model is requested. Requested models
+    and baselines that the table does not have are added, with the requested or default grids, if
+    they are for a task of the table. Raises ElmbenchError for an unknown model, or a grid of a
+    model that is not added.
     """
     columns = resolved.spec.models
     extra_names: list[str] = []
@@ -116,7 +118,9 @@ def _matching(name: str, columns: Mapping[str, ModelColumn]) -> dict[str, ModelC
 def _unused_grid(name: str, is_in_table: bool, added: list[str]) -> ElmbenchError:
     """Return the error for a grid of a model that is not added to the table.
 
-    `is_in_table`: True if it is a model of the table itself. `added`: the added models.
+    `name`: the model. `is_in_table`: True if it is a model of the table itself, which already has a
+    grid, so that the error advises to leave it out; else it advises to add the model. `added`: the
+    added models, which the message lists.
     """
     kind = "a model" if is_in_table else "not an added model"
     if is_in_table:

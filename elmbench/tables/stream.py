@@ -175,8 +175,9 @@ class StreamCurvesTable(CurvesTable):
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
         """Yield a line {name of the column: text} for each chunk of each data set.
 
-        A data set without a measured value has a single line with the endings of its cells.
-        `entries`: those of a data set together.
+        The columns are `dataset`, `rows` (the rows learnt, empty if nothing was measured) and those
+        of the values. A data set without a measured value has a single line with the endings of its
+        cells. `entries`: in any order within a data set, but those of a data set together.
         """
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
             points = sorted(group, key=_rows_learnt)

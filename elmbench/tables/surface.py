@@ -98,7 +98,8 @@ def _draw_panel(figure: Any, axes: Any, surface: DataFrame, point: Any) -> None:
     """Draw a surface, with rows from the bottom up, contour lines and a star at the best point.
 
     `surface`: the means, a row for each value of the second hyperparameter, a column for each value
-    of the first, ascending. `point`: any of its points, for the names.
+    of the first, ascending. `point`: any of its points, with `metric` and `parameter`, the names of
+    what the tiles and the x axis show.
     """
     import numpy as np
 

@@ -27,7 +27,8 @@ class TimesTable(MetricsTable):
         """Yield a line for each model on each data set: {name of the column: text}.
 
         If a fit has no time, the value of the first metric, such as the ending of its cells, moves
-        to the column `fit`; further values are then left out.
+        to the column `fit`; further values are then left out. `entries`: of a section, in the order
+        of the table.
         """
         for line in super().lines(entries):
             if "fit" in line or "value" not in line:

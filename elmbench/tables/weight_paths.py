@@ -181,7 +181,9 @@ class WeightPathsTable(MetricsTable):
     def _kernels_of(self, paths: DataFrame) -> dict[str, str]:
         """Return the name of each kernel of a data set, by its column such as `weight 1`.
 
-        `paths`: the points of the data set; the first model in them gives the names.
+        `paths`: the points of the data set, with the columns of `points_of`: `dataset`, `model` and
+        `weight 1`, `weight 2`, ... The first model in them gives the names; columns with a missing
+        weight are left out.
         """
         columns = paths.filter(like="weight ").dropna(axis="columns").columns
         spelling = common_value(paths, "dataset")
@@ -196,8 +198,9 @@ class WeightPathsTable(MetricsTable):
     def _kernel_names(self, dataset: str, model: str, count: int) -> Sequence[str]:
         """Return the names of the `count` kernels of a model on a data set, for the figure.
 
-        They are those of the options, else the function with the parameters that tell kernels
-        apart, else `kernel 1`, `kernel 2`, ...
+        They are those of the options; without them, the function with the parameters that tell
+        kernels apart; and `kernel 1`, `kernel 2`, ... if the column does not list its kernels.
+        `count` matters only in the last case.
         """
         names: Sequence[str] = self.options.kernels.get(dataset, ())
         if names:
@@ -218,7 +221,8 @@ class WeightPathsTable(MetricsTable):
 def _draw_objective(axes: Any, paths: DataFrame, styles: Mapping[str, Any]) -> None:
     """Draw the objective of each model by iteration, as a share of its value at the start.
 
-    `paths`: the points of a data set. `styles`: {model: arguments of `plot`}.
+    `paths`: the points of a data set, with `model`, `iteration` and `objective`; the first one of a
+    model is its start. `styles`: {model: arguments of `plot`}.
     """
     for model, path in paths.groupby("model", sort=False):
         objective = path["objective"]
@@ -232,8 +236,9 @@ def _draw_objective(axes: Any, paths: DataFrame, styles: Mapping[str, Any]) -> N
 def _draw_path(axes: Any, kernels: Mapping[str, str], paths: DataFrame) -> None:
     """Draw the weights of the first model by iteration.
 
-    The 5 largest last weights have colours and names, the others are grey. `kernels`: the name of
-    each kernel by the column of its weight. `paths`: the points of a data set.
+    The 5 largest last weights have colours and names, the others are grey. `kernels`: {column of
+    the weight, such as `weight 1`: name of the kernel}. `paths`: the points of a data set, with
+    `model`, `iteration` and these columns; the last point of a model is its last iteration.
     """
     is_of_first = paths["model"] == paths["model"].iloc[0]
     path = paths[is_of_first]
@@ -268,8 +273,8 @@ def _scale_iterations(axes: Any) -> None:
 def _draw_last_weights(axes: Any, kernels: Mapping[str, str], paths: DataFrame) -> None:
     """Draw the last weights as tiles: a row for each kernel, a column for each model.
 
-    `kernels`: the name of each kernel by the column of its weight. `paths`: the points of a data
-    set.
+    `kernels`: {column of the weight, such as `weight 1`: name of the kernel}. `paths`: the points
+    of a data set, with `model` and these columns, in the order of iterations.
     """
     weights = list(kernels)
     by_model = paths.groupby("model", sort=False)
@@ -288,7 +293,8 @@ def _kernel_text(
     """Return a kernel in words, such as `rbf, gamma 0.5`.
 
     It is its `kind`, and the parameters that differ from those of another kernel of the same kind.
-    `same_kind`: the parameters of all kernels of this kind.
+    `params`: {name: value} of the kernel. `same_kind`: those of all kernels of this kind, with this
+    one; a single one is shown by its kind alone.
     """
     words = [kind]
     for name, value in params.items():
