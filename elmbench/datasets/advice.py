@@ -184,9 +184,10 @@ def split_warnings(
 ) -> Iterator[str]:
     """Yield warnings if groups or times contradict a user's own test part or folds.
 
-    `columns`: the arrays of shape (n,) under the keys `groups`, `times` and `folds`, as in
-    `Dataset`; any may be absent. `n_train`: the number of training rows, which come first; None
-    without a test part. `names`: the user's names of the columns.
+    `columns`: the arrays of shape (n,) under the keys `groups`, `times` and `folds`, any may be
+    absent. `folds` has the number of the fold that tests each row, -1 if none does; it counts only
+    if `n_train` is None. `n_train`: the number of training rows, which come first; None without a
+    test part. `names`: the user's names of the columns.
     """
     n_rows = len(columns.get("groups", columns.get("times", ())))
     if n_rows == 0 or (n_train is None and "folds" not in columns):

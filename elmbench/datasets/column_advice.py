@@ -144,7 +144,7 @@ def about_columns(
 def _about_entity(
     name: str, features: _Features, explained: Collection[str]
 ) -> Iterator[str]:
-    """Yield a warning if a column looks like a group by the columns that it determines.
+    """Yield a warning if the column `name` looks like a group by the columns that it determines.
 
     The rows of each of its values, such as a person, have one value of two other columns, such as
     the sex and the age. A column that determines another of these, as a city does its country, is
@@ -284,7 +284,8 @@ def _content(values: NDArray[Any]) -> Hashable:
 def _advise_to_drop(kind: str, names: Sequence[str]) -> Iterator[str]:
     """Yield the advice to drop the named columns; nothing if there are none.
 
-    `kind`: the reason, such as 'constant', which ends a sentence that begins with their names.
+    `kind`: the reason, such as 'constant', which ends a sentence that begins with their names. Of
+    many names, the first ones are shown.
     """
     if not names:
         return

@@ -30,10 +30,11 @@ def about_target(
 ) -> Iterator[str]:
     """Yield a warning if a column gives the target away or looks like a group, or both.
 
-    `codes`, `target`: a number from 0 for each row, the same for equal values of the column or the
-    target; `codes` is None for a column of fractions. `numbers`: the targets of a regression, else
-    None. `is_nominal`: True if the column holds words. `grouped`: True if the user has named
-    groups, so that none are advised.
+    `name`, `values`: of the column. `codes`, `target`: a number from 0 for each row, the same for
+    equal values of the column or the target; `codes` is None for a column of fractions. `numbers`:
+    the targets of a regression, else None. `is_nominal`: True if the column holds words, which give
+    the target away by their codes only. `grouped`: True if the user has named groups, so that none
+    are advised.
     """
     is_group = f"{name!r} looks like a group"
     groups = wording(f"--groups {quote(name)}", "give it as groups")

@@ -29,7 +29,7 @@ def is_code_name(name: str) -> bool:
 
 
 def is_constant(values: NDArray[Any]) -> bool:
-    """Return True if all values of a column are equal, or all are missing."""
+    """Return True if all values of a column are equal and none is missing, or all are missing."""
     head = values[:HEAD]
     if len(head) < len(values) and not is_constant(head):
         return False

@@ -212,7 +212,8 @@ def array_checksum(X: Any, y: NDArray[Any], *more: str) -> str:
     """Return the SHA-256 of features, targets and further words, as hexadecimal digits.
 
     It is the same for any byte order or layout of the arrays, and for -0.0 and 0.0. `X` and `y`
-    hold numbers. Sparse rows must have sorted indices and no stored zeros.
+    hold numbers. Sparse rows must have sorted indices and no stored zeros. `more`: further words,
+    such as the names of classes, in an order that counts.
     """
     digest = hashlib.sha256(b"elmbench dataset 1")
     if sp.issparse(X):
@@ -259,7 +260,7 @@ def differences(data: Dataset, expected: Fingerprint) -> tuple[str, ...]:
 
 
 def _are_same(values: tuple[float, ...], expected: tuple[float, ...]) -> bool:
-    """Return True if two tuples of equally many numbers differ by at most 0.001 in each.
+    """Return True if two tuples of equally many numbers differ by at most 0.001 in each number.
 
     Also True if one of the two is empty, because the rows or the public file have no such numbers.
     """
@@ -287,9 +288,10 @@ def fingerprint_numbers(
 ) -> dict[str, tuple[float, ...]]:
     """Return the numbers of a fingerprint from prepared rows and targets, a tuple for each key.
 
-    The keys are `columns`, `rows`, `target` and `parts`; `parts` is empty if `n_train`, the number
-    of training rows, is None. The training rows are the first ones. Only `columns` is present, with
-    NaNs, if no column varies or the target is constant. `task`: "regression" or "classification".
+    The keys are `columns`, `rows`, `target` and `parts`, with 3, 3, 5 and 3 numbers; `parts` is
+    empty if `n_train`, the number of training rows, is None. The training rows are the first ones.
+    Only `columns` is present, with NaNs, if no column varies or the target is constant. `task`:
+    "regression" or "classification".
     """
     mean, std = _moments(X)
     magnitudes = np.maximum(np.abs(mean), np.finfo(float).tiny)

@@ -173,7 +173,8 @@ def _date_formats(table: Table, request: UserData) -> dict[str, str]:
     """Return {name: format of the dates} of the columns whose words are dates.
 
     Columns that the user declares as words or text are not examined. Raises ElmbenchError if the
-    format of a column is ambiguous.
+    format of a column is ambiguous. `request`: its `day_first` decides if no value of a column
+    does: True if 1/2/2023 is in February, False if in January; None is the error.
     """
     formats = {}
     for name, words in table.nominal.items():
@@ -307,7 +308,7 @@ def _origin_of_task(rows: DescribedRows) -> str:
 def _target_settings(rows: DescribedRows, positive: Sequence[str]) -> Iterator[str]:
     """Yield texts that name the task with its target, and the positive class if there is one.
 
-    `positive`: its label alone, or empty.
+    `positive`: the label of the positive class as the only item, or empty.
     """
     name = rows.table.target_name
     target = f"the column {name!r}" if name else "the target"
@@ -329,7 +330,7 @@ def _row_settings(
 
     `columns`: {`groups`, `times`, `folds` or `weights`: values of shape (n,)}, as
     `take_row_columns` returns them. `ends`: the first and last value of the order as 'FIRST to
-    LAST', empty if rows are not ordered.
+    LAST', empty if rows are not ordered. `request`: has the user's names of the columns.
     """
     if ends:
         yield f"sorted by {request.ordered_by}, {ends}"
@@ -348,7 +349,8 @@ def _row_warnings(
     """Yield warnings about the user's folds, groups, times and held-out rows.
 
     `columns`: {`groups`, `times`, `folds` or `weights`: values of shape (n,)}, as
-    `take_row_columns` returns them. Held-out rows that a program gives are not checked.
+    `take_row_columns` returns them. Held-out rows that a program gives are not checked. `request`:
+    has the user's names of the columns.
     """
     n_rows = len(table.target)
     if "folds" in columns and 2 * _n_folds(columns) > n_rows:

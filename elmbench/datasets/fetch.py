@@ -42,7 +42,8 @@ def fetch_dataset(name: str, *, progress: bool = False, force: bool = False) -> 
     `name`: its name or alias, or `openml-task:ID` for the splits of an OpenML task. `progress`:
     show a bar on the terminal. `force`: fetch it even if it is in the cache. Nothing is fetched for
     a data set with a source that needs no download. Raises DataUnavailableError if no source can be
-    reached, and ElmbenchError if the data differ from the expected ones.
+    reached, and ElmbenchError if the data differ from the expected ones. The result names the
+    source, and is marked as downloaded only if a file was fetched now.
     """
     task = task_number(name)
     if task is not None:
@@ -113,7 +114,8 @@ def import_file(
     `name`: may be an alias. `file`: a file of all rows, or of the training rows if `test`, a file
     of the test rows, is given. `data_dir`: created if it is missing. `other_data`: accept the file
     even if its rows are not those of the public file. Raises ElmbenchError if the file is not the
-    data set, or the data directory holds another file for it.
+    data set, or the data directory holds another file for it. A file that this call gives for a
+    part replaces the one of the same name.
     """
     spec = load_dataset_specs().find(name)
     folder = expand_home(data_dir)

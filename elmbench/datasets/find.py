@@ -21,7 +21,7 @@ from elmbench.specs.experiment_file import ExperimentFile
 
 
 def data_folder(data_dir: Path | str | None = None) -> Path | None:
-    """Return the folder of the user's files: the given one, or else `ELMBENCH_DATA_DIR`.
+    """Return the folder of the user's files: `data_dir`, or else `ELMBENCH_DATA_DIR`.
 
     None if neither is set. Raises ElmbenchError if it is not a folder.
     """

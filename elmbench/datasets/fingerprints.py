@@ -84,7 +84,8 @@ def _fingerprint(spec: DatasetSpec, data_dir: str | None) -> Fingerprint | None:
     """Return the fingerprint of a data set; None if it has none or is not at hand.
 
     It has none if each fold encodes it, or if it is generated, sparse and too large. If only the
-    official training part is here, it is the fingerprint of that part.
+    official training part is here, it is the fingerprint of that part. `data_dir`: None for
+    `ELMBENCH_DATA_DIR`.
     """
     n_values = spec.shape.instances * spec.shape.features
     if spec.generator and spec.sparse and n_values > _MOST_VALUES:

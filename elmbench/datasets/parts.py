@@ -21,8 +21,8 @@ def read_parts(
 
     `parts`: {part: file}, either `all` alone, or `train` and `test`; `train` alone is allowed if
     the spec describes it. `width`: number of features of LIBSVM rows; None for that of the public
-    file. `origin`: name of the source; by default, the files. Raises ElmbenchError if a part is
-    missing.
+    file. `origin`: name of the source in the table and its messages; by default, that of the files.
+    Raises ElmbenchError if a part is missing.
     """
     missing = {"train", "test"} - set(parts)
     if "all" not in parts and (

@@ -244,9 +244,10 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
     """Return the table with its labels spelled as in the public file.
 
     `labels`: {label of the source, "*" for any other: label of the public file}. A file of the data
-    directory may also use the labels of any source. Other labels of a two-class file are recognised
-    by the sizes of the classes if these differ. The target of a regression stays. Raises
-    ElmbenchError for other labels, and for a missing target.
+    directory may also use the labels of any source. If the spec declares no labels, any are
+    accepted. Other labels of a two-class file are recognised by the sizes of the classes if these
+    differ. The target of a regression stays. Raises ElmbenchError for other labels, and for a
+    missing target.
     """
     missing = is_missing(table.target)
     if missing.any():

@@ -99,8 +99,8 @@ class Table:
 
         `target`: the name of its column, which keeps its text; the target is None in all rows if no
         column has it. `origin`: the file or source, for messages. `words`: names of columns of
-        categories, besides those of the type category and those of codes such as 007; None if no
-        column of number text holds categories.
+        categories, besides those of the type category and those of codes such as 007. None: text of
+        numbers becomes numbers in every column, also in those of the type category or of codes.
         """
         if words is not None:
             words = {*words, *map(str, frame.select_dtypes("category"))}
@@ -147,9 +147,9 @@ class Table:
         return pd.DataFrame(columns, index=index, copy=False)
 
     def write(self, folder: Path, stem: str) -> Path:
-        """Write the rows, with a column `target`, to FOLDER/STEM.parquet; return the path.
+        """Write the rows, with a column `target`, to `folder`/`stem`.parquet; return the path.
 
-        Sparse rows become FOLDER/STEM.npz.
+        Sparse rows become `folder`/`stem`.npz.
         """
         import scipy.sparse as sp
 
@@ -301,7 +301,7 @@ class Table:
         )
 
     def drop_columns(self, dropped: Collection[str]) -> Table:
-        """Return the table without these columns; names that it lacks are ignored."""
+        """Return the table without the features `dropped`; names that it lacks are ignored."""
         if not len(dropped):
             return self
         dropped = {*dropped}
@@ -314,9 +314,8 @@ def _numbers_and_words(
     """Return the features of a table, NaN in columns of words, and {name: words} of these columns.
 
     The features are of shape (n, d), the words of shape (n,) with None for a missing one. Booleans
-    are words. `words`: names of columns of categories; None if no column of number text holds
-    categories. Text columns of numbers alone become numbers, unless they are codes such as 007 and
-    `words` is not None.
+    are words. `words`: names of columns of categories. Other text columns of numbers alone become
+    numbers, but codes such as 007 stay words. None: these become numbers, too.
     """
     are_numbers = all(
         isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in features.dtypes
@@ -410,7 +409,7 @@ def check_width(n_columns: int, path: Path) -> None:
 
 
 def check_names(names: Sequence[str], path: Path) -> None:
-    """Raise ElmbenchError if two columns have the same name.
+    """Raise ElmbenchError if two of the columns `names` have the same name.
 
     `path`: the file, for the error.
     """

@@ -143,7 +143,7 @@ def _sklearn_file(name: str, location: str, target: str | int) -> LocalFile:
 
 
 def _cached_file(folder: Path, stem: str) -> Path | None:
-    """Return the file STEM.parquet, or else STEM.npz, in a folder; None if there is none."""
+    """Return the file `stem`.parquet, or else `stem`.npz, in a folder; None if there is none."""
     for ending in ("parquet", "npz"):
         path = folder / f"{stem}.{ending}"
         if path.is_file():
@@ -152,7 +152,7 @@ def _cached_file(folder: Path, stem: str) -> Path | None:
 
 
 def _write_bunch(name: str, folder: Path, stem: str) -> Path:
-    """Write a data set of scikit-learn to FOLDER/STEM.parquet; return the path.
+    """Write the data set `name` of scikit-learn to `folder`/`stem`.parquet; return the path.
 
     Classes are written by their names. Raises ElmbenchError for an unknown name.
     """
@@ -178,11 +178,13 @@ def write_arrays(
     extra: dict[str, Any],
     target: str = "target",
 ) -> Path:
-    """Write the rows and targets of a program to FOLDER/NAME.parquet; return the path.
+    """Write the rows and targets of a program to `folder`/`name`.parquet; return the path.
 
-    Sparse rows become FOLDER/NAME.npz. `extra`: {name: values} of further columns, such as groups.
-    `target`: the name of the column of targets. Raises ElmbenchError if the shapes do not fit, a
-    column appears twice, or sparse rows have extra columns.
+    Sparse rows become `folder`/`name`.npz. `X`: a data frame, an array, lists or sparse rows. `y`:
+    a vector; targets that are neither numbers nor booleans become text. `extra`: {name: values of
+    shape (n,)} of further columns, such as groups. `target`: the name of the column of targets.
+    Raises ElmbenchError if the shapes do not fit, a column appears twice, or sparse rows have extra
+    columns.
     """
     import pandas as pd
 

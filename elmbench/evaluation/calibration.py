@@ -42,8 +42,9 @@ def sigmoids_of_folds(
 ) -> Callable[[Array], Array] | None:
     """Return a function from decision values to probabilities of shape (n, k).
 
-    It is fitted to the test rows of all `folds`, as by `sigmoids`. The result is None if one of
-    their decision values is not finite.
+    The function takes decision values as those of `folds`: of shape (n,) for two classes, else (n,
+    k). It is fitted to the test rows of all `folds`, with their weights. The result is None if one
+    of their decision values is not finite.
     """
     values = np.concatenate([fold.values for fold in folds])
     is_finite = np.isfinite(values)

@@ -53,7 +53,7 @@ def content_of_fields(value: Any) -> dict[str, Any]:
 
     The keys are the names of the fields in the content, see `content_name`. A field with the tag
     `FLAT` is merged into the mapping; one with `OPTIONAL` is left out at its default, and one with
-    `OMITTED` always.
+    `OMITTED` always. `value`: an instance of the dataclass.
     """
     values: dict[str, Any] = {}
     for field in _fields_in_content(value.__class__):
@@ -141,10 +141,10 @@ def _read_field(
 
 @cache
 def _kinds(cls: Any) -> dict[str, Any]:
-    """Return, for each field of a dataclass, the class that `read_content` must build.
+    """Return {field of a dataclass: the class that `read_content` must build}.
 
     The class is a tuple, a dataclass or a pydantic model; None stands for a plain value. Of a
-    union, it is the first such class.
+    union, it is the first such class. `cls`: the dataclass.
     """
     kinds = {}
     for name, hint in get_type_hints(cls).items():

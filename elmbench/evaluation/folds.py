@@ -260,7 +260,8 @@ def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
     """Return the rows of a task: all, or a random sample of `dataset.rows` if there are more.
 
     The sample keeps the shares of the classes; that of a regression is a plain one. The last four
-    data sets are cached, so they must not be changed. The reference must have a `spec`.
+    data sets are cached, so they must not be changed. The reference must have a `spec`. `data_dir`:
+    the folder of the user's files; None for `ELMBENCH_DATA_DIR`.
     """
     from elmbench.datasets.load import (
         load_from_spec,  # SciPy's sparse matrices take long to import
@@ -320,7 +321,8 @@ def scaled_inputs(
 
     `scale`: None for no scaling. `train`: the rows that the encoding and the scaling are fitted to.
     If the protocol fits the scaling to all rows (`scale.fit_on`), and the rows are complete
-    numbers, `train` is not used.
+    numbers, `train` is not used. `data_dir`: the folder of the user's files; None for
+    `ELMBENCH_DATA_DIR`. The result is an array or a CSR matrix of shape (n, number of inputs).
     """
     data = load_rows(dataset, data_dir)
     if scale is None or scale.fit_on == "train" or data.is_raw:
@@ -366,6 +368,7 @@ def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
     """Return the data of an outer fold: its training rows, in the order of learning, and test rows.
 
     The inputs are scaled when they are first used. Raises ElmbenchError for a whole leave-one-out.
+    `data_dir`: the folder of the user's files; None for `ELMBENCH_DATA_DIR`.
     """
     learnt, tested = fold_rows(outer_fold, data_dir)
     whole = load_rows(outer_fold.dataset, data_dir)
@@ -403,7 +406,8 @@ def _sampled_rows(
     """Return a data set of the rows that an outer fold learns, followed by its test rows.
 
     Also return the positions of the learnt and of the test rows in it. It is for folds that use
-    only some of their rows.
+    only some of their rows. `data_dir`: the folder of the user's files; None for
+    `ELMBENCH_DATA_DIR`.
     """
     train, test = fold_rows(outer_fold, data_dir)
     rows = np.concatenate([train, test])
@@ -436,7 +440,7 @@ def _sampled_inputs(outer_fold: OuterFold, data_dir: str | None) -> Any:
 
     They are those of `_sampled_rows`, encoded and scaled by a fit to the learnt rows. Several
     models learn them: those of the last eight folds are cached, or of the last one if it has many
-    values.
+    values. `data_dir`: the folder of the user's files; None for `ELMBENCH_DATA_DIR`.
     """
     n_rows = outer_fold.n_train + outer_fold.n_test
     n_values = n_rows * outer_fold.dataset.n_features
@@ -465,7 +469,8 @@ def fold_of(
     """Return the data of a fold with the rows numbered `train` and `test` of a data set.
 
     `prepare`: returns the inputs of the two parts. `targets`: the scaling of the targets of a
-    regression, which classes do not have; None for none. The result has no `rows` and no
+    regression, which classes do not have; None for none. If the targets are scaled, but the metrics
+    are not, the result has `in_units`, which undoes the scaling. It has no `rows` and no
     `identity`.
     """
     y = data.y
@@ -513,8 +518,9 @@ def fold_of_all_rows(outer_fold: OuterFold) -> OuterFold:
 def _training_columns(data: "Dataset", train: Indices) -> dict[str, Any]:
     """Return the fields of `FoldData` that have a value for each training row, by name.
 
-    These are groups, times and weights, as far as the data have them. For rows that are encoded on
-    each fold, the fields that lead to them are added: source, source_rows and columns.
+    These are {`groups`, `times` or `weights`: array of shape (n_train,)}, as far as the data have
+    them. For rows that are encoded on each fold, the fields that lead to them are added: source,
+    source_rows and columns.
     """
     by_row = {"groups": data.groups, "times": data.times, "weights": data.weights}
     columns: dict[str, Any] = {
@@ -530,7 +536,8 @@ def _training_columns(data: "Dataset", train: Indices) -> dict[str, Any]:
 def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:
     """Return the training rows of an outer fold, in the order of learning, and the test rows.
 
-    Raises ElmbenchError for a whole leave-one-out, which is no single fold.
+    Raises ElmbenchError for a whole leave-one-out, which is no single fold. `data_dir`: the folder
+    of the user's files; None for `ELMBENCH_DATA_DIR`.
     """
     if outer_fold.is_of_all_rows:
         raise ElmbenchError(
@@ -546,7 +553,8 @@ def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Ind
 def _whole_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:
     """Return all training rows of an outer fold, in the order of learning, and the test rows.
 
-    The number of training rows to learn, `outer_fold.train_rows`, is ignored.
+    The number of training rows to learn, `outer_fold.train_rows`, is ignored. `data_dir`: the
+    folder of the user's files; None for `ELMBENCH_DATA_DIR`.
     """
     protocol = outer_fold.protocol
     parts = _cached_parts(outer_fold.dataset, data_dir, protocol.outer, outer_fold.run)
@@ -562,13 +570,17 @@ def _random_rows(
 
     If the fold has a number of either, they are a random sample, which keeps the shares of the
     classes; that of a regression is a plain one. Learnt rows are in the order of learning, test
-    rows in ascending order. They are cached because several models use them.
+    rows in ascending order. They are cached because several models use them. `data_dir`: the folder
+    of the user's files; None for `ELMBENCH_DATA_DIR`.
     """
     train, test = _whole_rows(outer_fold, data_dir)
     y = load_rows(outer_fold.dataset, data_dir).y
 
     def draw(rows: Indices, n_rows: int | None, purpose: str) -> Indices:
-        """Return a sample of rows; all of them if there are no more than `n_rows`."""
+        """Return a sample of rows; all of them if there are no more than `n_rows`.
+
+        `rows`: numbers of rows. `n_rows`: None for all. `purpose`: a word that seeds the draw.
+        """
         if n_rows is None or n_rows >= len(rows):
             return rows
         is_classification = outer_fold.task == "classification"

@@ -119,11 +119,12 @@ def _size_text(runs: int, folds: int) -> str:
 
 @lru_cache(maxsize=16)
 def read_splits(path: str, checksum: str, numbers: tuple[str, ...]) -> GivenSplits:
-    """Return the splits of a CSV file, each by the tuple of its numbers, such as (run, fold).
+    """Return the splits of the CSV file `path`: {tuple of numbers such as (run, fold): split}.
 
     `numbers`: the columns that hold these numbers; the columns row and part are needed too.
     `checksum`: only distinguishes, in the cache, the contents that a file has had. Raises
-    ElmbenchError if the file cannot be read or is not valid.
+    ElmbenchError if the file cannot be read or is not valid. A split has lists of the numbers of
+    its training and test rows in the data file.
     """
     splits: dict[tuple[int, ...], GivenSplit] = {}
     columns = (*numbers, "row", "part")

@@ -115,6 +115,7 @@ class ModelOrder:
         """Return the first criterion by which a model comes before another one, in words.
 
         Such as "better f1" or "shorter fit time"; "the earlier name" if they are equal in all.
+        `model`, `rival`: names; the first one comes before the second.
         """
         for name, ours, theirs in zip(
             self.criteria, self.key(model), self.key(rival), strict=True
@@ -195,7 +196,8 @@ def order_of_means(
 def metrics_of(dataset: str, resolved: Resolved) -> tuple[str, ...]:
     """Return the metrics that a table shows for a data set, each once.
 
-    The metric that ranks the models comes first.
+    The metric that ranks the models comes first, then those of the protocol in its order.
+    `dataset`: its name. `resolved`: the table under a profile.
     """
     ranking_metric = resolved.metric_of(dataset)
     task = resolved.dataset(dataset).task

@@ -18,7 +18,7 @@ _BLOCK = 2**17
 def check_predictions(
     y_true: NDArray[Any], y_pred: Any, labels: list[int] | None
 ) -> NDArray[Any]:
-    """Return predictions as an array of the shape of the targets.
+    """Return the predictions `y_pred` as an array of the shape of the targets `y_true`.
 
     `labels`: every label of the data set, in ascending order; None for regression, or to skip the
     check of labels.
@@ -46,8 +46,8 @@ def check_predictions(
 def positions_of_labels(predicted: NDArray[Any], labels: list[int]) -> NDArray[np.intp]:
     """Return the position of each prediction, of any shape, among all labels.
 
-    `labels`: in ascending order. Values that are not finite have any position. Raises ValueError
-    for other values that are not labels.
+    `predicted`: the predictions. `labels`: in ascending order; a position counts from 0. Values
+    that are not finite have any position. Raises ValueError for other values that are not labels.
     """
     classes = np.asarray(labels)
     if len(classes) == 2:
@@ -67,7 +67,10 @@ def positions_of_labels(predicted: NDArray[Any], labels: list[int]) -> NDArray[n
 
 
 def _check_not_finite(strange: NDArray[Any], labels: list[int]) -> None:
-    """Raise ValueError if some of the predictions that are not labels are finite."""
+    """Raise ValueError if some of the predictions `strange`, which are not labels, are finite.
+
+    `labels`: every label, for the message.
+    """
     wrong = np.unique(strange[np.isfinite(strange)])
     if not len(wrong):
         return
@@ -127,10 +130,11 @@ def class_outputs(
     """Return the outputs of `decision_function` or `predict_proba` for all classes.
 
     `method`: one of these names. `labels`: every label of the data set, in ascending order. The
-    result has shape (n, k), or (n,) for decision values of two classes: those for the second one.
-    It is None if the model does not have the method, or has not one column for each of its classes.
-    A class without training rows has the probability 0, and a decision value below all others.
-    Raises ValueError unless the estimator has an output for each row.
+    result has shape (n, k), or (n,) for decision values of two classes: those for the second one,
+    or their difference if the model has a column for each. It is None if the model does not have
+    the method, or has not one column for each of its classes. A class without training rows has the
+    probability 0, and a decision value below all others. Raises ValueError unless the estimator has
+    an output for each row.
     """
     if not hasattr(estimator, method):
         return None
@@ -155,9 +159,10 @@ def class_outputs(
 
 
 def _outputs_of_rows(estimator: Any, method: str, X: Any) -> Array:
-    """Return the outputs of a method of a model for the rows X, of shape (n, k).
+    """Return the outputs of a method of a fitted model for the rows X, of shape (n, k).
 
-    k is 1 for one number a row. Raises ValueError if a row lacks its output.
+    `method`: such as "predict_proba". k is 1 for one number a row. Raises ValueError if a row lacks
+    its output.
     """
     n_rows = X.shape[0]
     compute = getattr(estimator, method)
@@ -190,7 +195,8 @@ def outputs_for(
 
     These are predictions, of shape (n,); decision values or probabilities, of shape (n, k); for two
     classes and a metric that takes scores, those of the second one, of shape (n,). `labels`: every
-    label of the data set, None for regression. Raises ValueError if the model has none of these.
+    label of the data set; None for a regression, whose outputs are always predictions. Raises
+    ValueError if the model has none of these.
     """
     if labels is None or metric.takes in ("counts", "values"):
         return estimator.predict(X)
@@ -251,8 +257,8 @@ class FoldScores:
         """Add the predictions of a candidate, or the other outputs that the metric takes.
 
         `candidate`: its index in `scores`. `outputs`: as `outputs_for` returns them. Predictions
-        are scored later, at the latest in `finish`; other outputs at once. Raises ValueError for
-        predictions that are not valid.
+        are scored later, at the latest in `finish`; other outputs at once, as NaN if one of them is
+        not finite. Raises ValueError for predictions that are not valid.
         """
         if self._metric.takes in ("scores", "probabilities"):
             value = (

@@ -178,8 +178,9 @@ def share_of_test_rows(
     """Return test rows over training rows in the outer split of a data set.
 
     It is None if the test rows are the same in every run, or if the kind of split does not show
-    their number, as for given splits. `cells`: the results of the data set, whose column `n_test`
-    shows the size of predefined test parts; None if there are none.
+    their number, as for given splits. `dataset`: its name. `cells`: the results of the data set,
+    whose column `n_test` shows the sizes of predefined folds. Without them (None), and if the
+    profile limits the test rows, predefined folds count as equally large.
     """
     spec = resolved.dataset(dataset)
     split = resolved.spec.protocol.outer.split(dataset, spec.task)
@@ -213,8 +214,8 @@ def not_above_dummy(
 ) -> list[str]:
     """Return the models whose mean is no better than the dummy's, without the dummies themselves.
 
-    `means`: by model. The result is empty if no dummy has a mean. `metric` says whether less is
-    better; with an empty name, more is.
+    `means`: {model: mean}. The models are in this order. The result is empty if no dummy has a
+    mean. `metric` says whether less is better; with an empty name, more is.
     """
     sign = -1 if less_is_better(metric) else 1
     scores = {str(name): without_round_off(sign * mean) for name, mean in means.items()}

@@ -45,10 +45,12 @@ def folds_of(
 ) -> list[tuple[Indices, Indices]]:
     """Return the training and test rows of each split that a `split` of a protocol describes.
 
-    These are folds, bootstraps, splits of a plug-in, or a single holdout; other kinds, such as
-    official or given parts, are not allowed. Rows are shuffled by `seed` unless the folds are
-    ordered. `y`: for stratified kinds. `groups`: for the kinds that keep groups together. `times`:
-    ascending numbers, for ordered folds; by default, all rows have different times.
+    These are folds, bootstraps, splits of a plug-in, or a single holdout (a list of one pair);
+    other kinds, such as official or given parts, are not allowed. Rows are shuffled by `seed`
+    unless the folds are ordered. `X`: the rows, of which only the number counts, except for a
+    plug-in. `y`: their targets, whose shares stratified kinds keep. `groups`: for the kinds that
+    keep groups together. `times`: ascending numbers, for ordered folds; by default, all rows have
+    different times.
     """
     from sklearn.model_selection import (
         GroupKFold,
@@ -77,8 +79,8 @@ def folds_of(
 def bootstraps(folds: int, seed: int, n_rows: int) -> list[tuple[Indices, Indices]]:
     """Return `folds` pairs of training and test rows of bootstraps.
 
-    Training rows are random rows, drawn with replacement, as many as there are rows, in ascending
-    order. Test rows are those that were not drawn.
+    `seed` seeds all draws. Training rows are random rows, drawn with replacement, as many as there
+    are rows, in ascending order. Test rows are those that were not drawn.
     """
     random = np.random.default_rng(seed)
     rows = np.arange(n_rows)
@@ -91,8 +93,9 @@ def plugin_parts(
 ) -> list[tuple[Indices, Indices]]:
     """Return the training and test rows of the splits of a plug-in, which `seed` seeds.
 
-    Raises ValueError if their number is not `split.folds`, or a part is empty or holds anything but
-    row numbers.
+    `groups`: handed to the plug-in, as `X` and `y` are; None if the rows have none. Raises
+    ValueError if their number is not `split.folds`, or a part is empty or holds anything but row
+    numbers.
     """
     kinds = plugin_splits()
     splitter = kinds[split.kind].seeded(seed)
@@ -128,7 +131,8 @@ def random_parts(
     """Return one random training and test part, in ascending order, as scikit-learn draws them.
 
     `split`: a `holdout` or a `stratified-holdout`, which keeps the shares of the classes `y`. Its
-    sizes need not cover all rows.
+    sizes need not cover all rows. `seed`: of the draw. `X`: the rows, of which only the number
+    counts.
     """
     from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
@@ -228,8 +232,10 @@ def outer_parts(
 ) -> Sequence[tuple[Indices, Indices]]:
     """Return the training and test rows of every outer fold of a run, in the order of the file.
 
-    Rows are numbered from 0. They depend on the data set and the run only, so that all models are
-    compared on the same rows. Raises ElmbenchError if the rows do not suffice.
+    A holdout, or official parts, are one fold. If all rows are both learnt and tested, each of
+    `split.folds` folds has all rows in both parts. Rows are numbered from 0. They depend on the
+    data set and the run only, so that all models are compared on the same rows. Raises
+    ElmbenchError if the rows do not suffice.
     """
     check_splittable(data, split)
     kind = split.kind

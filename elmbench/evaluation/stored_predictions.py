@@ -88,7 +88,8 @@ class Predictions:
 def add_outputs(predictions: Predictions, estimator: Any, X: Any) -> Predictions:
     """Return predictions with the decision values and log-odds of their model for the rows X.
 
-    An output that the model lacks, and probabilities that cannot be used, are left out. The
+    They are the entries `scores` and `log_odds` of `outputs`. An output that the model lacks, and
+    probabilities that fail or are not finite, are left out. `estimator`: the fitted model. The
     predictions of a regression or a diverged model are returned as they are.
     """
     labels = predictions.labels

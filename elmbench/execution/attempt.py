@@ -70,9 +70,9 @@ def attempt(
 ) -> Result:
     """Run a task in this process, and return its result or its failure.
 
-    `inputs`: the results of the tasks that it needs, by key. If one of them did not end ok, the
-    task is not run and has its status. `blas_threads`: threads of the linear algebra library
-    meanwhile. Only KeyboardInterrupt is raised.
+    `inputs`: {key: result} of the tasks that it needs. If one of them did not end ok, the task is
+    not run and has its status. `blas_threads`: threads of the linear algebra library meanwhile.
+    Only KeyboardInterrupt is raised.
 
     The result is in the types of JSON: `status` and `reason`; with status "ok" also the values of
     the task; `warnings`, the first five, each once, in alphabetical order; `solvers`, the number of

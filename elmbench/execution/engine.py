@@ -57,9 +57,10 @@ def find_pending(
     """Return the keys of the tasks to run, in the order of the plan.
 
     These are the tasks without a result in the store, and those that need a task to run. `tasks`:
-    the plan, by key; a task follows those that it needs. `limits`: by key; a task that reached a
-    limit is repeated if this one is larger. `retry`: repeat all tasks that did not end ok. `force`:
-    repeat all tasks.
+    the plan, {key: task}; a task follows those that it needs. `limits`: {key: limits of the task};
+    a task that reached a limit is repeated if this one is larger. `retry`: repeat all tasks that
+    did not end ok; otherwise only those with a larger limit are repeated. `force`: repeat all
+    tasks.
     """
     if force:
         return list(tasks)
@@ -110,7 +111,7 @@ class Estimates:
         self._durations: dict[tuple[str, ...], tuple[float, float]] = {}
 
     def note(self, key: str, seconds: float) -> None:
-        """Add the seconds of an ended task, which correct the estimates of similar tasks.
+        """Add the seconds of the ended task `key`, which correct the estimates of similar tasks.
 
         These are the tasks of the same kind and model; those of the same data set count first.
         """
@@ -123,7 +124,7 @@ class Estimates:
             self._durations[name] = (actual, formula)
 
     def seconds(self, key: str) -> float | None:
-        """Return the estimated seconds of a task.
+        """Return the estimated seconds of the task `key`.
 
         They are those of its formula, corrected by ended tasks of the same kind, model and data
         set, or else of the same kind and model. It is None if its model has no formula and no such
@@ -146,8 +147,8 @@ class Estimates:
         """Return the remaining seconds of a run, and True if no task is left out of them.
 
         A task is left out if it is of a model of unknown duration. `waiting`: keys of tasks that
-        have not begun. `running`: seconds since their start, by key. `workers`: their number, which
-        divides the seconds; 0 counts as one.
+        have not begun. `running`: {key of a running task: seconds since its start}. `workers`:
+        their number, which divides the seconds; 0 counts as one.
         """
         spent_by_key = dict.fromkeys(waiting, 0.0)
         spent_by_key.update(running)
@@ -412,7 +413,7 @@ class WorkQueue:
         return next_key
 
     def _add_ready(self, key: str) -> None:
-        """Add a task whose inputs are ready to the heap of its code from outside."""
+        """Add the task `key`, whose inputs are ready, to the heap of its code from outside."""
         task = self._tasks[key]
         code = None if task.immediate else task.outside_code
         length = self._lengths[key]

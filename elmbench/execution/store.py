@@ -299,7 +299,7 @@ class Store:
     def put_environment(self, environment: dict[str, Any]) -> str:
         """Store a description of software and machine, unless it is there; return its hash.
 
-        The hash has 16 hexadecimal digits.
+        `environment`: any dict in the types of JSON. The hash has 16 hexadecimal digits.
         """
         from elmbench.tasks.base import key_of
 
@@ -323,7 +323,8 @@ class Store:
         """Return every cell that was requested of a table under a profile and is not outdated.
 
         A cell is outdated if a later request has other settings for its entry. `latest`: cells that
-        count as the last request, after all stored ones.
+        count as the last request, after all stored ones. `profile`: such as "ci". `experiment`: the
+        id of the table.
         """
         cells: dict[tuple[Any, ...], Cell] = {}
         for request in (
@@ -361,7 +362,8 @@ class Store:
     def requests(self, profile: str, experiment: str) -> list[tuple[list[Cell], str]]:
         """Return the cells and the command of each request for a table, oldest first.
 
-        Requests before the last `whole` one (see `add_cells`) are left out.
+        Requests before the last `whole` one (see `add_cells`) are left out. Each item is (cells,
+        command). `profile`: such as "ci". `experiment`: the id of the table.
         """
         from elmbench.tasks.plan import Cell
 
@@ -386,8 +388,9 @@ class Store:
 
         The cells replace the same cells with another key, and cells of the same entry with another
         protocol, grid, data or model version. A request is one record, so requests of other runs
-        stay. `whole`: the cells are all of the table, and hide all requests before. Raises
-        WriteError if it cannot be written.
+        stay. `experiment`: the id of the table. `whole`: True if the cells are all of the table,
+        and hide all requests before; else earlier cells stay beside them. Raises WriteError if it
+        cannot be written.
         """
         cells = list(cells)
         previous = {_position(cell): cell for cell in self.cells(profile, experiment)}
@@ -470,11 +473,11 @@ def _name_of(line: bytes) -> str | None:
 def _merge_request(
     present: dict[tuple[Any, ...], Cell], cells: Iterable[Cell]
 ) -> dict[tuple[Any, ...], Cell]:
-    """Return the cells of a table, by position, after a new request for `cells`.
+    """Return {position: cell} of a table after a new request for `cells`.
 
-    `present`: the cells before, by position (see `_position`). Cells of an entry whose settings the
-    request changes are dropped, and so are unavailable ones whose data are here now. A requested
-    cell whose data are missing does not replace a present one.
+    `present`: {position: cell} before (see `_position`); it is not changed. Cells of an entry whose
+    settings the request changes are dropped, and so are unavailable ones whose data are here now. A
+    requested cell whose data are missing does not replace a present one.
     """
     requested = {_position(cell): cell for cell in cells}
     available = [cell for cell in requested.values() if not cell.unavailable]

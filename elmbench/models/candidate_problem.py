@@ -157,8 +157,8 @@ class CandidateProblem:
     def _fit(self, candidate: dict[str, Any], train: Indices) -> Any:
         """Return a new model of a candidate, fitted to some rows with their weights.
 
-        `candidate`: its parameters. `train`: numbers of the rows, whose copies are freed at the end
-        of this call.
+        `candidate`: {parameter: value}. `train`: numbers of the rows, whose copies are freed at the
+        end of this call.
         """
         weights = self.weights
         if weights is not None:

@@ -243,8 +243,8 @@ class EntropyClassifier(RowWeightedClassifier):
 
 
 def _class_values(name: str, values: Any, classes: NDArray[Any]) -> Array:
-    """Return a positive number for each class, of shape (n_classes,), from a mapping by label or a
-    sequence in the order of `classes`; ones for None.
+    """Return a positive number for each class, of shape (n_classes,), from `values`: a mapping by
+    label or a sequence in the order of `classes`; ones for None.
 
     `classes`: the sorted labels; a mapping may have further ones. Raise a ValueError or a TypeError
     that names the parameter `name` if a class has no number or a number is not positive.

@@ -111,8 +111,9 @@ class KernelSystemMixin(KernelMixin, PathMixin):
     def memory_estimate(
         cls, n_samples: int, n_features: int, n_outputs: int = 1, **params: Any
     ) -> int:
-        """Return the bytes of a fit: one kernel matrix, two copies of the rows and the targets; or
-        the singular value decomposition of the rows, if the features solve the system.
+        """Return the bytes of a fit to `n_samples` rows of `n_features` columns: one kernel matrix,
+        two copies of the rows and the targets; or the singular value decomposition of the rows, if
+        the features solve the system.
 
         `n_outputs`: 1 for two classes, else the number of classes or targets. `params`: parameters
         of the model, of which only `kernel` counts.

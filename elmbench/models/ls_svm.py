@@ -105,8 +105,9 @@ class LSSVMClassifier(WeightedClassifier, _LSSVM):
     def _class_weights(self, labels: NDArray[Any], weights: Array | None) -> Array:
         """Return the weight of the squared errors of each row by its class, of shape (n,).
 
-        It is the class weight w with `weighting="corrected"`, and 1/w with "as-printed" (0 stays
-        0). `labels`: of the rows, (n,). `weights`: of the rows in the sizes of classes, not their
+        For "balanced", the class weight w is the size of the largest class over that of the row's
+        class. The result is w with `weighting="corrected"`, and 1/w with "as-printed" (0 stays 0).
+        `labels`: of the rows, (n,). `weights`: of the rows in the sizes of classes, not their
         roots; None if all are 1.
         """
         by_class = super()._class_weights(labels, weights)

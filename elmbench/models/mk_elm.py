@@ -88,9 +88,9 @@ def _parse_kernel(name: str, spec: Any, n_features: int) -> BaseKernel:
 
 
 def _check_columns(name: str, columns: tuple[Any, ...], n_features: int) -> None:
-    """Raise ValueError unless `columns` are the start and the stop of a slice of the features.
+    """Raise ValueError unless `columns` are (start, stop) of a slice of the `n_features` features.
 
-    `name`: of the kernel in the message, such as "kernels[0]".
+    The slice must not be empty. `name`: of the kernel in the message, such as "kernels[0]".
     """
     are_integers = all(isinstance(column, Integral) for column in columns)
     if len(columns) == 2 and are_integers:

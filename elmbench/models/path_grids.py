@@ -56,9 +56,10 @@ def all_outputs(
     """Return the outputs of paths for all candidates on all folds, and the seconds that they took.
 
     `outputs[fold][candidate]` are those for the test rows of the fold. The seconds have the shape
-    (n_candidates, n_folds); work for several candidates counts for the first. `grids`: each
-    candidate is a member of one. `method`: the path, "evaluate_grid" for predictions or
-    "decision_grid" for decision values. Each evaluation is reported to `tasks`.
+    (n_candidates, n_folds); work for several candidates counts for the first. `folds`: pairs of
+    training and test row numbers. `grids`: each candidate is a member of one. `method`: the path,
+    "evaluate_grid" for predictions or "decision_grid" for decision values. Each evaluation is
+    reported to `tasks`.
     """
     outputs: list[list[Any]] = [[None] * n_candidates for _ in folds]
     n_folds = len(folds)
@@ -152,8 +153,9 @@ def _split_params(
     """Return the parameters of the last step of a pipeline, without its prefix, and all others, as
     two dicts by name.
 
-    An estimator that is not a pipeline counts as the last step. Nested parameters of the last step
-    (`a__b`) are among the others.
+    `params`: {name: value} for the estimator, with names such as "svc__C" for steps. An estimator
+    that is not a pipeline counts as the last step. Nested parameters of the last step (`a__b`) are
+    among the others.
     """
     prefix = estimator.steps[-1][0] + "__" if isinstance(estimator, Pipeline) else ""
     inner = {}

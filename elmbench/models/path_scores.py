@@ -54,7 +54,8 @@ def path_results(
     all rows. `folds`: pairs of row numbers. `method`: "evaluate_grid" if the outputs are
     predictions, "decision_grid" if they are decision values of two classes, from which labels
     follow. `outputs[fold][candidate]`: for the test rows of the fold. `fit_times`: seconds,
-    (n_candidates, n_folds). `error_score`: the score if a scorer fails, or "raise".
+    (n_candidates, n_folds). `scorers`: {name: scorer}, the empty name for a single one.
+    `error_score`: the score if a scorer fails, or "raise".
     """
     started = time.perf_counter()
     true_by_fold = [safe_indexing(y, test) for _, test in folds]
@@ -112,7 +113,8 @@ def _break_ties(
     scikit-learn's, whose round-off decides.
 
     `true`, `outputs` and `scores` are lists by folds: true values, outputs by candidate, and arrays
-    of shape (n_candidates,), which are changed in place. A score of 0 or 1 has no round-off. If a
+    of shape (n_candidates,), which are changed in place. `scorer`: that of the scores.
+    `error_score`: the score if it fails, or "raise". A score of 0 or 1 has no round-off. If a
     single candidate is best, nothing changes.
     """
     means = np.mean(scores, axis=0)

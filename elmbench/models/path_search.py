@@ -339,8 +339,9 @@ class PathSearchCV(GridSearchCV):
         `out`.
 
         `out`: results of `path_results`, by candidate, then by fold, whose "test_scores" are
-        replaced. `metric`: the name of the score that selects; empty if there is only one. Equally
-        good values have no equal scores, unlike labels: round-off decides which one `GridSearchCV`
+        replaced. `folds`: pairs of training and test row numbers. `grids`: all grids of the search.
+        `metric`: the name of the score that selects; empty if there is only one. Equally good
+        values have no equal scores, unlike labels: round-off decides which one `GridSearchCV`
         takes. Nothing changes if a single candidate is best, or if candidates draw random numbers
         without a seed, since their scores cannot be repeated.
         """
@@ -387,7 +388,8 @@ class PathSearchCV(GridSearchCV):
         """Return {name: `PathScorer`} for all scorers; empty, with a warning, if one takes
         something that no path yields.
 
-        `scorers`: {name: scorer of scikit-learn}.
+        `scorers`: {name: scorer of scikit-learn}. `grids`: those of the search; decision values
+        count only if the models of all have a path of them. `y`: the targets, whose classes count.
         """
         _, model = split_last_step(self.estimator)
         labels = np.asarray(y)
@@ -433,7 +435,9 @@ def _path_method(scorer: Any, classes: NDArray[Any], has_decisions: bool) -> str
 
     `scorer`: None has no path. `classes`: the sorted labels of a classifier, empty for a regressor
     or for targets of several columns. `has_decisions`: the models of the search have a path of
-    decision values, which a scorer takes if there are two classes.
+    decision values, which a scorer takes if there are two classes, the second of them positive. A
+    scorer of labels has a path unless its positive label is neither of two classes; one of
+    probabilities has none.
     """
     methods = response_methods(scorer)
     is_binary = len(classes) == 2
@@ -468,9 +472,9 @@ def _tied_candidates(
 ) -> Indices:
     """Return the numbers of the candidates whose mean score is the best one within `TIED`.
 
-    `results`: those of `path_results`, by candidate, then by fold. Higher scores are better; a mean
-    of NaN is not the best. `metric`: the name of the score that selects; empty if there is only
-    one.
+    `results`: those of `path_results`, by candidate, then by fold (`n_folds` for each). Higher
+    scores are better; a mean of NaN is not the best. `metric`: the name of the score that selects;
+    empty if there is only one.
     """
     scores = []
     for result in results:

@@ -242,8 +242,8 @@ def _solve_networks(
     equations: list[tuple[Array, Array]],
     solvers: Counter[str],
 ) -> list[list[_SolvedNetwork]]:
-    """Return a list of networks for each `gamma`, solved by (K'K + I/C) beta = K'T with the kernel
-    K between training rows and centres.
+    """Return a list of networks for each of `gammas`, in their order, solved by (K'K + I/C) beta =
+    K'T with the kernel K between training rows and centres.
 
     `models`: {number of a candidate: its model}. There is a network for each `gamma` and size, with
     the weights of its ridges side by side. `equations`: (K'K, K'T) for each `gamma` with all
@@ -271,9 +271,9 @@ def _group_by_matrix(
 ) -> dict[tuple[int, int], dict[float, list[int]]]:
     """Return {(position of gamma, number of centres): {ridge: [numbers of candidates]}}.
 
-    `models`: {number of a candidate: its model}. `gammas`: the distinct values, in whose list the
-    position counts. `n_centres`: the most centres; larger models have as many. Models of the same
-    list are equal.
+    `models`: {number of a candidate: its model}. `gammas`: the distinct values of `gamma`, in whose
+    list the position counts. `n_centres`: the most centres; larger models have as many. Models of
+    the same list are equal.
     """
     groups: dict[tuple[int, int], dict[float, list[int]]] = {}
     for number, model in models.items():

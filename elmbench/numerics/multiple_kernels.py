@@ -40,8 +40,8 @@ def kernel_values(
 
     The result is of shape (number of kernels, len(X), len(Y)). Distances or products on the same
     columns are computed once for all kernels that use them. `start` is given if the rows of `Y`
-    from there on are those of `X`: then the distance of a row from itself is exactly zero. A
-    precomputed kernel reads the first len(Y) of its columns of `X`.
+    from there on are those of `X`: then the distance of a row from itself is exactly zero. With
+    None, it may have round-off. A precomputed kernel reads the first len(Y) of its columns of `X`.
     """
     shape = (len(kernels), len(X), len(Y))
     values = np.empty(shape)

@@ -21,7 +21,7 @@ def confusion_counts(
     """Count the pairs of true and predicted class numbers.
 
     `true` is of shape (n,), `predicted` of shape (..., n). The result is of shape (..., k, k) for k
-    classes, with true classes in rows and predicted ones in columns.
+    classes (`n_classes`), with true classes in rows and predicted ones in columns.
     """
     predictions = predicted.reshape(-1, len(true))
     n_predictions = len(predictions)
@@ -240,9 +240,9 @@ def r2(y: Array, predicted: Array) -> Array:
 def roc_areas(positive: NDArray[np.bool_], values: Array) -> Array:
     """Return the areas under the ROC curves, of shape (...), of decision values of shape (..., n).
 
-    `positive` marks the rows of the positive class; the result is NaN if all rows or none are. The
-    areas are computed from the ranks of the positive rows (Hanley and McNeil, Radiology 143(1),
-    1982).
+    `positive`, of shape (n,), marks the rows of the positive class; the result is NaN if all rows
+    or none are. The areas are computed from the ranks of the positive rows (Hanley and McNeil,
+    Radiology 143(1), 1982).
     """
     n_positive = np.count_nonzero(positive)
     n_negative = np.count_nonzero(~positive)

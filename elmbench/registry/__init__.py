@@ -146,8 +146,8 @@ def try_factory(factory: Callable[..., Any], **params: Any) -> Any | None:
 
 
 def has_method(factory: Callable[..., Any], *names: str) -> bool:
-    """Return True if the estimator that a class or factory makes has one of the methods `names`.
-    Also True if the factory needs parameters, so that nothing is known.
+    """Return True if the estimator that a class or factory makes has at least one of the methods
+    `names`. Also True if the factory needs parameters, so that nothing is known.
 
     An instance is made only if the class alone does not decide, because `__init__` may hang; its
     errors, apart from TypeError, are raised.

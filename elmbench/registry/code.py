@@ -40,7 +40,7 @@ def code_digest(modules: Iterable[str] = (), script: Path | None = None) -> str:
 
     `modules`: absolute names. The whole package of an own module counts, wherever it lies, and an
     installed distribution by its version. The same files give the same digest in all processes and
-    folders.
+    folders. `script`: a Python file; None for none.
     """
     code = _Code()
     for name in modules:
@@ -208,8 +208,8 @@ def _file_on_path(origin: str) -> Path | None:
 
 
 def _module_file(folders: Iterable[Path], name: str) -> Path | None:
-    """Return the file of a package or module in the first of some folders that holds it; None if
-    none does.
+    """Return the file of the package or module `name` in the first of `folders` that holds it; None
+    if none does.
     """
     for folder in folders:
         for stem in (folder / name / "__init__", folder / name):

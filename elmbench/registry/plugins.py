@@ -116,9 +116,10 @@ def models_of_packages() -> tuple[ModelEntry, ...]:
 def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
     """Return the entry of a declared model under its name.
 
-    `loaded`: a ModelEntry, an estimator class, or an estimator, which is cloned for each fit.
-    `origin`: names the file or package. `version`: of its code, unless a ModelEntry has one of its
-    own. Raises ElmbenchError if `loaded` is something else, or its class needs arguments.
+    `loaded`: a ModelEntry, an estimator class, or an estimator, which is cloned for each fit. A
+    class or an estimator has the title of the first line of its docstring. `origin`: names the file
+    or package. `version`: of its code, unless a ModelEntry has one of its own. Raises ElmbenchError
+    if `loaded` is something else, or its class needs arguments.
     """
     if isinstance(loaded, ModelEntry):
         return replace(
@@ -146,9 +147,9 @@ def _tasks_of(name: str, loaded: Any, origin: str) -> list[str]:
     if it is neither a classifier nor a regressor. Raises ElmbenchError if the class needs
     arguments.
 
-    `name`, `origin`: of the model, for messages. A class of scikit-learn's kind is not
-    instantiated. So a class whose `__init__` hangs or fails ends its own cells, and the other
-    models of its file run.
+    `loaded`: the estimator or class. `name`, `origin`: of the model, for messages. A class of
+    scikit-learn's kind is not instantiated. So a class whose `__init__` hangs or fails ends its own
+    cells, and the other models of its file run.
     """
     from sklearn.base import (
         BaseEstimator,
@@ -403,9 +404,10 @@ def _declared_object(
 ) -> Any:
     """Return a declared object in the form that its kind is registered in.
 
-    `kind`: "MODELS", for a `ModelEntry`, "SPLITS", for a `PluginSplit`, "METRICS", for a `Metric`,
-    or "LAYOUTS" or "SOURCES", for the class itself. `path`: of the plug-in file. `version`: of its
-    code. Raises ElmbenchError if the object is not valid.
+    `name`, `loaded`: an entry of a dictionary of the file. `kind`: that dictionary: "MODELS", for a
+    `ModelEntry`, "SPLITS", for a `PluginSplit`, "METRICS", for a `Metric`, or "LAYOUTS" or
+    "SOURCES", for the class itself. `path`: of the plug-in file. `version`: of its code. Raises
+    ElmbenchError if the object is not valid.
     """
     if kind == "MODELS":
         return _as_entry(name, loaded, f"plug-in {path.name}", version)

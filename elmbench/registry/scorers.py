@@ -75,8 +75,9 @@ def _as_scorer(metric: Metric) -> Metric:
 def _metric_of(scorer: Any, name: str) -> Metric:
     """Return a scorer of scikit-learn as a metric of this name, of which more is better.
 
-    It takes confusion counts, values, probabilities or decision values, depending on the outputs
-    that the scorer requests from a model.
+    It takes values for a scorer of regressions. Otherwise it takes confusion counts if the scorer
+    requests `predict` alone, probabilities if `predict_proba` alone, else decision values
+    ("scores").
     """
     import numpy as np
 

@@ -50,10 +50,10 @@ def add_experiments(
     *,
     alone: bool = False,
 ) -> None:
-    """Add tables of a user to those of `load_catalogue`.
+    """Add the tables `files` of a user to those of `load_catalogue`.
 
-    A table replaces an earlier one of the user with the same id. `blocked`: the errors of tables
-    that lack a plug-in, by id; `find_experiment` raises them. `alone`: hide the tables of the
+    A table replaces an earlier one of the user with the same id. `blocked`: {id of a table that
+    lacks a plug-in: its error}; `find_experiment` raises them. `alone`: hide the tables of the
     suite, from now on. Raises ElmbenchError, and adds nothing, if two tables share an id or alias.
     """
     later = _added.files | {file.id: file for file in files}
@@ -91,7 +91,7 @@ def is_project() -> bool:
 
 @cache
 def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
-    """Return every experiment by its id: the suite's and those that a user has added.
+    """Return {id: experiment} of all: the suite's and those that a user has added.
 
     If the tables of a project hide those of the suite, return only the added ones. The suite's own
     tables are not checked, because the check takes as long as everything else. `root`: a folder
@@ -108,7 +108,7 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
 
 
 def read_papers(root: Path) -> dict[str, ExperimentFile]:
-    """Return the experiments in `experiments/*/` of the folder `root`, by id.
+    """Return {id: experiment} of the files in `experiments/*/` of the folder `root`.
 
     Ids, aliases and the names of files are checked (ElmbenchError); the content of tables is not.
     """
@@ -128,7 +128,7 @@ def check_tables(
     """Raise ElmbenchError for the first fault of some tables, under all choices of their readings.
 
     `with_papers`: also check the margins and the proposed models in the file of each paper, against
-    all tables of the paper.
+    all tables of the paper; False checks the tables alone.
     """
     # Tables without a base come first, so that an error in a base names its file.
     in_order = sorted(files, key=lambda file: "based-on" in _read_file(file.path))
@@ -287,7 +287,7 @@ def _check_changes(name: str, file: ExperimentFile, paper_path: Path) -> None:
 
 
 def _read_paper(path: Path) -> dict[str, ExperimentFile]:
-    """Return the tables of the paper with this `paper.yaml`, by id, in the order of their numbers.
+    """Return {id: table} of the paper whose `paper.yaml` is `path`, in the order of their numbers.
 
     Each table has the list of all tables of the paper. Raises ElmbenchError if the key or an id
     does not match the name of the folder or file.
@@ -394,7 +394,7 @@ def _read_file(path: Path) -> Any:
 
 
 def _check_names(files: Iterable[ExperimentFile]) -> None:
-    """Raise ElmbenchError if two experiments share a name: an id or an alias."""
+    """Raise ElmbenchError if two of the experiments `files` share a name: an id or an alias."""
     owners: dict[str, Path] = {}
     for file in files:
         for name in file.names:
@@ -405,7 +405,7 @@ def _check_names(files: Iterable[ExperimentFile]) -> None:
 
 
 def tables_by_paper() -> dict[str, list[ExperimentFile]]:
-    """Return the experiments of each paper, by its key.
+    """Return {key of a paper: its experiments}, of all in `load_catalogue`.
 
     Those of a user, which have no paper, have the first part of their ids as their key.
     """

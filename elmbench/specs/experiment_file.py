@@ -116,9 +116,9 @@ class ExperimentFile:
     def apply_readings(self, readings: Mapping[str, str]) -> Experiment:
         """Return the table changed by values of readings; the same object if they change nothing.
 
-        `readings`: the name of the chosen value by the id of the reading, both as `paper.yaml`
-        defines them (else KeyError). Other readings have their defaults. Raises ElmbenchError if
-        the changed table is not valid.
+        `readings`: {id of a reading: name of the chosen value}, both as `paper.yaml` defines them
+        (else KeyError). Other readings have their defaults. Raises ElmbenchError if the changed
+        table is not valid.
         """
         changes = {
             name: self.paper.readings[name].values[value].set

@@ -122,7 +122,8 @@ class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Safe
     def descend_resolver(
         self, current_node: yaml.Node | None, current_index: Any
     ) -> None:
-        """Enter a node, one level deeper; raise ConstructorError if there are too many levels.
+        """Enter the node `current_node`, one level deeper; raise ConstructorError for too many
+        levels.
 
         PyYAML calls this before the parser of C calls itself for the children of the node.
         """

@@ -95,7 +95,7 @@ def parse_limits(text: str) -> Limits:
 
 
 def parse_duration(text: str) -> float:
-    """Return the seconds of a duration such as `30min`, `2h` or `90`.
+    """Return the seconds of a duration, a `text` such as `30min`, `2h` or `90`.
 
     Raises ElmbenchError if it cannot be read.
     """

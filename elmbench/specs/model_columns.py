@@ -112,10 +112,10 @@ class ModelColumn(Spec):
     train_rows: int | None = Field(default=None, ge=1)
 
     def adapt(self, dataset: str) -> ModelColumn:
-        """Return the column with its changes for one data set.
+        """Return the column with its changes for the data set `dataset`.
 
-        If it has none, return the same object. Changed parameters replace those of the same name
-        only.
+        If it has none, return the same object. Changed parameters, and names of printed ones,
+        replace those of the same name only; a changed search replaces the whole one.
         """
         override = self.overrides.get(dataset)
         if override is None:

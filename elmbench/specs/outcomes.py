@@ -33,7 +33,7 @@ class Outcome:
 
 @cache
 def read_outcomes() -> dict[str, Outcome]:
-    """Return the committed outcomes by the id of the table; empty if there is no file."""
+    """Return {id of the table: outcome} of the committed outcomes; empty if there is no file."""
     path = spec_root() / "experiments" / "outcomes.csv"
     if not path.is_file():
         return {}

@@ -68,7 +68,8 @@ class Resolved:
 
     @cached_property
     def datasets(self) -> Mapping[str, DatasetSpec]:
-        """Every data set of the table by its name, including those that this profile leaves out.
+        """{name: data set} of all data sets of the table, including those that this profile leaves
+        out.
 
         Raises ElmbenchError, which names the experiment file, if one of them is unknown.
         """
@@ -97,7 +98,7 @@ class Resolved:
 
     @cached_property
     def published(self) -> Mapping[tuple[str, str, str], PublishedValue]:
-        """The paper's values of this table, by (data set, column, measure).
+        """{(data set, column, measure): value} of the paper's values of this table.
 
         Data sets have the suite's names, and measures the form of `Measure.column`. Data sets that
         stand in for others have the values of these.
@@ -109,7 +110,7 @@ class Resolved:
 
     @cached_property
     def published_in_paper(self) -> Mapping[tuple[str, str], set[tuple[str, float]]]:
-        """Sets of (column, value) that all tables of the paper print, by (data set, metric).
+        """{(data set, metric): {(column, value), ...}} of what all tables of the paper print.
 
         Values are floats, data sets have the suite's names. Cited values, those over all data sets
         and blanks are left out. Values of a user's own table are those of the table itself.
@@ -126,7 +127,7 @@ class Resolved:
     def _by_suite_name(
         self, values: Iterable[PublishedValue]
     ) -> list[tuple[str, PublishedValue]]:
-        """Return (the suite's name of its data set, value) for each published value.
+        """Return (the suite's name of its data set, value) for each of the published `values`.
 
         Values of a data set that has a stand-in are repeated at the end under the name of the
         stand-in. Raises ElmbenchError if a data set is unknown.
@@ -227,9 +228,9 @@ def resolve(
     """Return the experiment under a profile and readings.
 
     `profile` ({"ci", "fast", "paper"}): a profile that the file lacks is the printed protocol.
-    `readings`: the name of the value by the id of the reading; other readings have their defaults.
-    Raises ElmbenchError for an unknown profile, reading or value, or if the table has no results
-    under the profile.
+    `readings`: {id of the reading: name of the value}; None for none. Other readings have their
+    defaults. Raises ElmbenchError for an unknown profile, reading or value, or if the table has no
+    results under the profile.
     """
     if profile not in PROFILES:
         raise unknown_name(
@@ -388,7 +389,7 @@ def recorded_comparison(name: str, results_dir: Path) -> Resolved:
 def _ambiguous(name: str, records: Mapping[str, Path]) -> ElmbenchError:
     """Return the error for a name that several comparisons share; it lists them, the latest first.
 
-    `records`: the path of the `environment.json` of each, by id.
+    `records`: {id of a comparison: path of its `environment.json`}.
     """
     times = {id: path.stat().st_mtime for id, path in records.items()}
     latest_first = sorted(records, key=lambda id: times[id], reverse=True)

@@ -77,7 +77,7 @@ def schema_text(kind: FileKind) -> str:
 
 
 def all_definitions() -> dict[str, Schema]:
-    """Return the JSON schema of each part of the files, by the name of its class.
+    """Return {name of the class: JSON schema} of each part of the files.
 
     The comments of its fields are the descriptions of its keys. Kinds of source and of split that
     loaded plug-ins declare are included.
@@ -140,7 +140,7 @@ def _describe(definition: Schema, model: type[BaseModel]) -> None:
 
 
 def field_comments(model: type[BaseModel]) -> dict[str, str]:
-    """Return the `#:` comment of each field of a class as one line, by the name of the field.
+    """Return {field of a class: its `#:` comment as one line}.
 
     Inherited fields are included. A field without a comment has an empty text.
     """

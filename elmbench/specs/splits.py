@@ -223,7 +223,7 @@ class Splitter(Spec):
         return _file_of(self.file, dataset)
 
     def split(self, dataset: str, task: str) -> Split:
-        """Return the inner split of a data set, with its folds, sizes or file.
+        """Return the inner split of the data set `dataset`, with its folds, sizes or file.
 
         `task`: "classification" or "regression"; a regression is not stratified. Raises
         ElmbenchError if given splits have no file for the data set.
@@ -243,7 +243,7 @@ class Splitter(Spec):
 
 
 def _check_folds(kind: str, folds: int) -> None:
-    """Raise ValueError unless kinds of folds have two folds or more, and other kinds one.
+    """Raise ValueError unless a kind of folds has two `folds` or more, and another `kind` one.
 
     Given splits, bootstraps and splits of plug-ins may have any number.
     """
@@ -276,10 +276,10 @@ def _file_of(files: str | dict[str, str] | None, dataset: str) -> str:
 def _required_file(
     files: str | dict[str, str] | None, dataset: str, section: str
 ) -> str:
-    """Return the name of the file of given splits of a data set; raise ElmbenchError without one.
+    """Return the name of the file of given splits of `dataset`; raise ElmbenchError without one.
 
-    `files`: one file for all data sets, or a file for each. `section`: the key in the message, such
-    as `protocol.outer`.
+    `files`: one file for all data sets, or {data set: its file}; None for none. `section`: the key
+    in the message, such as `protocol.outer`.
     """
     file = _file_of(files, dataset)
     if not file:
@@ -396,7 +396,7 @@ class Outer(Spec):
         return self.overrides.get(dataset, OuterOverride()).runs or self.runs
 
     def split(self, dataset: str, task: str) -> Split:
-        """Return the outer split of a data set, with its folds, sizes or file.
+        """Return the outer split of the data set `dataset`, with its folds, sizes or file.
 
         `task`: "classification" or "regression"; a regression is not stratified. Raises
         ElmbenchError if the sizes or the file of the data set are missing.
@@ -420,7 +420,7 @@ class Outer(Spec):
         )
 
     def _sizes_of(self, dataset: str) -> PartSizes:
-        """Return the sizes of the parts of a data set; raise ElmbenchError if there are none.
+        """Return the sizes of the parts of `dataset`; raise ElmbenchError if there are none.
 
         Data with options, such as `sparse-10k[density=0.6]`, have the sizes of their base; data
         sets without an entry have the default sizes.

@@ -91,8 +91,9 @@ class Fitted:
 def _join_fits(parts: Sequence[Fitted]) -> Fitted:
     """Return fits to several folds as one: all predictions, mean times and sizes.
 
-    The condition number is the largest one. `params` and `n_train` are those of the first fit.
-    `extra_values` has only the mean measures. `parts`: one fit for each fold, at least one.
+    The condition number is the largest one. Sizes and conditions of None are left out; the joint
+    one is None if all are. `params` and `n_train` are those of the first fit. `extra_values` has
+    only the mean measures. `parts`: one fit for each fold, at least one.
     """
     sizes = [part.n_units for part in parts if part.n_units is not None]
     conditions = [part.condition for part in parts if part.condition is not None]
@@ -344,7 +345,7 @@ class Fit(FoldTask):
         """Return further values of a fitted model for the store, {"measured": {name: value}}.
 
         They hold the accuracy on the training rows if `train_accuracy` and it is a classification,
-        else nothing.
+        else nothing. `estimator`: the fitted model. `data`: the rows of the fold.
         """
         if not self.train_accuracy or data.labels is None:
             return {"measured": {}}
@@ -360,7 +361,7 @@ def warm_up(
     """Fit and predict on few rows, so that neither compilation nor a first import is timed.
 
     It happens once for each factory in this process; errors and warnings are ignored. `params`:
-    {name: value} for the factory.
+    {name: value} for the factory. `X`, `y`: the few rows and their targets.
     """
     if factory in _warm:
         return
@@ -375,7 +376,7 @@ def model_size(estimator: Any) -> int | None:
     """Return the size of a fitted model; None if it has none.
 
     It is the number of hidden nodes, dictionary rows, support vectors, coefficients or leaves.
-    Raises ValueError if it is negative or does not fit into 64 bits.
+    Raises ValueError if it is negative or does not fit into 64 bits. `estimator`: the fitted model.
     """
     from elmbench.models.baselines import n_units
 

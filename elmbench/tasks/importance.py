@@ -49,7 +49,7 @@ class Importance(Fit):
         return result
 
     def extra_values(self, estimator: Any, data: FoldData) -> Result:
-        """Return {"measured": {}, "importances": mean loss of the metric for each column}.
+        """Return {"measured": {}, "importances": [mean loss of the metric for each column]}.
 
         A loss is positive if the metric is worse after the shuffle. The columns are those of the
         data set, not of its encoded inputs. At most 2000 test rows are shuffled, five times for

@@ -154,7 +154,8 @@ class ArchiveSource(NetworkSource):
         """Return the rows of a text file of columns as a table with the features x0, x1, ...
 
         `lines`: of the file. `labels`: the target of each line if they are in another file, else
-        empty; the target is then a column. Dropped columns are left out.
+        empty; the target is then a column. Dropped columns are left out. `origin`: the address of
+        the file, for messages and the table.
         """
         from elmbench.datasets.user_files.text_files import PUBLIC_ROWS, read_text_table
 

@@ -146,12 +146,13 @@ class FetchJob:
     def download(
         self, url: str, known_hash: str | None = None, shared: bool = False
     ) -> Path:
-        """Download a file into the folder of the job, unless it is there; return its path.
+        """Download the file at `url` into the folder of the job, unless it is there; return its
+        path.
 
         `known_hash`: the SHA-256 of the file, or another hash with its name, such as `md5:...`;
         None to accept any. `shared`: keep the file for later downloads of other data sets, in the
-        parent folder. Raises DataUnavailableError if the server fails, and ElmbenchError if there
-        is no such file or it has another hash.
+        parent folder; else it is deleted with the folder of the job. Raises DataUnavailableError if
+        the server fails, and ElmbenchError if there is no such file or it has another hash.
         """
         import pooch
         from pooch.hashes import hash_matches
@@ -231,7 +232,8 @@ def fetch_job(
     """Yield a download whose folder is deleted at the end of the context.
 
     Downloads of killed processes and those older than a day are deleted first. `width`: number of
-    features of the public file. `has_fingerprint`: the rows will be compared with its fingerprint.
+    features of the public file. `has_fingerprint`: True if the rows will be compared with its
+    fingerprint, so that a file without a checksum may come over an unencrypted connection.
     `progress`: show a bar on the terminal.
     """
     shared = cache_folder() / "downloads"
@@ -353,7 +355,8 @@ class NetworkSource(Source):
 
 
 def _verify(paths: Iterable[Path], spec: DatasetSpec) -> None:
-    """Raise ElmbenchError if a file in the cache was changed since it was fetched.
+    """Raise ElmbenchError if one of the files `paths` in the cache was changed since it was
+    fetched.
 
     The name of a file holds the beginning of its SHA-256. `spec`: the data set, for the error.
     """

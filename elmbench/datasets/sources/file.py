@@ -179,9 +179,9 @@ def read_user_file(
 
     Rows without a target are dropped if `source.drop_missing_target`. `spec`: the columns of
     groups, folds, weights and order, which are neither target nor dropped; they stay in the table.
-    `features`: the only columns to take; by default all. Sparse rows may lack some. `has_target`:
-    False for new rows. `decimal`: the decimal mark of the training rows, for a source that names
-    none; a note then warns of numbers that the other mark reads differently.
+    None: there are none. `features`: the only columns to take; by default all. Sparse rows may lack
+    some. `has_target`: False for new rows. `decimal`: the decimal mark of the training rows, for a
+    source that names none; a note then warns of numbers that the other mark reads differently.
 
     Raises ElmbenchError if the file cannot be read or lacks a named column.
     """
@@ -277,7 +277,7 @@ def _only_features(table: Table, features: Sequence[str]) -> Table:
 def _step_for_lacking_columns(
     table: Table, lacking: Sequence[str], features: Sequence[str]
 ) -> str:
-    """Return the next step for rows that lack some of the columns `features`.
+    """Return the next step for rows that lack the columns `lacking`, some or all of `features`.
 
     If they lack all of them, and the fields of `table` have a separator, it may be a wrong one.
     """
@@ -433,8 +433,8 @@ def _choose_target(
 def _no_column(origin: str, name: str, names: Sequence[str]) -> ElmbenchError:
     """Return the error for a column `name` that a file, `origin`, lacks.
 
-    It suggests the most similar of the `names`, or one option for each of several names that commas
-    separate.
+    `names`: the columns of the file. It suggests the most similar of them, or one option for each
+    of several names that commas separate.
     """
     parts = [part.strip() for part in name.split(",")]
     steps = "name a column, remove lines above the header, or give --sep, --header or --no-header"

@@ -93,7 +93,7 @@ class _Arff:
         return f"@ATTRIBUTE a{len(self.names)} {kind}"
 
     def _row(self, line: str) -> str:
-        """Return a row of data with commas in place of tabs, and without its weight.
+        """Return the row of data `line` with commas in place of tabs, and without its weight.
 
         Sets `has_weights` if the row ends with a weight such as `, {2.5}`.
         """

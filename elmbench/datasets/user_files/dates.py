@@ -73,8 +73,8 @@ def date_format(
 
     A column of digits alone, such as years, has none, nor has one without any value. `words`: None
     and the usual words for a missing value are ignored. `day_first`: True if 1/2/2023 is in
-    February, False if in January; used only if no value decides. `column`: name of the column, for
-    the error.
+    February, False if in January; used only if no value decides. None: an undecided column is an
+    error. `column`: name of the column, for the error.
 
     Raises ElmbenchError if the values fit several formats that give different dates.
     """

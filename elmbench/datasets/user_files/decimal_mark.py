@@ -57,8 +57,9 @@ def assumed_mark_warnings(
     """Yield a warning if the decimal mark of the training rows, `decimal`, may be wrong here.
 
     It may be if some number of these rows would differ with the other mark, and no number shows
-    that their mark is `decimal`. At most one warning. `columns`: {name: words} of the columns of
-    words that mostly spell numbers.
+    that their mark is `decimal`. At most one warning. `table`: gives the floats that are read
+    already. `columns`: {name: words} of the columns of words that mostly spell numbers. `decimal`:
+    "," or ".".
     """
     example = (
         _first_doubtful(table, columns) if decimal == "." else _first_ambiguous(columns)
@@ -226,7 +227,8 @@ def _doubtful_thousands(columns: Mapping[str, list[str]], mark: str) -> _Example
 
 
 def _are_evident_thousands(words: list[str], mark: str) -> bool:
-    """Return True if the numbers of a column show that a mark separates thousands.
+    """Return True if the numbers among the `words` of a column show that `mark` separates
+    thousands.
 
     No number without the mark begins with four digits; and there is a number without it, or one has
     several of these marks.

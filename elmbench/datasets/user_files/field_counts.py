@@ -20,7 +20,8 @@ _BLOCK = 2**18
 def check_field_counts(
     text: str, separator: str, path: Path, *, width: int, is_detected: bool
 ) -> None:
-    """Raise ElmbenchError unless all rows below line 1 have `width` fields, as line 1 has.
+    """Raise ElmbenchError unless all rows of `text` below line 1 have `width` fields, as line 1
+    has.
 
     Blank lines are skipped. pandas would complete short rows silently. `is_detected`: True if the
     separator was detected, so that the error says how to name it.

@@ -57,7 +57,7 @@ def separator_of(text: str, separator: str) -> tuple[str, str]:
 
 
 def _detect_separator(text: str) -> str:
-    """Return the separator that splits all rows of a sample into equally many fields.
+    """Return the separator that splits all rows of the sample `text` into equally many fields.
 
     Of several, the one with the most numbers among the fields. If none does, the most frequent of
     comma, tab, semicolon and bar in the first line.

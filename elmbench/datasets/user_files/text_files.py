@@ -262,7 +262,7 @@ def _read_columns(
     """Return a text in UTF-8 as a data frame with the columns `names`.
 
     `header`: True to skip line 1, which `names` replace. `options`: further ones of
-    `pandas.read_csv`, such as `dtype`.
+    `pandas.read_csv`, such as `dtype`. `separator`: of the fields.
     """
     import pandas as pd
 

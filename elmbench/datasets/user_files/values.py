@@ -124,7 +124,7 @@ def _columns_of_numbers(table: Table) -> dict[str, NDArray[Any]]:
 
 
 def _are_mostly_numbers(values: NDArray[Any]) -> bool:
-    """Return True if at least 80 % of the words in a sample of a column look like numbers.
+    """Return True if at least 80 % of a sample of the words `values` of a column look like numbers.
 
     False for a column of numbers or booleans, or without any word that is not missing.
     """
@@ -206,9 +206,10 @@ def as_read(
     """Return rows as a data frame of floats, dates, words and texts, as if read from a file.
 
     `X`: a data frame, an array, lists or sparse rows; columns that are not named below are left
-    out. `numbers`, `words`, `text`: names of the columns of numbers, categories and text. `dates`:
-    {name: format of the dates}. `codes`: the columns of `words` in which words such as `unknown`
-    are missing values. `decimal`: the mark of numbers that are text; "" is a point.
+    out, and the others keep their order. `numbers`, `words`, `text`: names of the columns of
+    numbers, categories and text. `dates`: {name: format of the dates}. `codes`: the columns of
+    `words` in which words such as `unknown` are missing values. `decimal`: the mark of numbers that
+    are text; "" is a point.
 
     Missing values become NaN or NaT, and "" in columns of text. Raises ValueError if a column is
     missing, or one of numbers or dates holds anything else.

@@ -86,7 +86,8 @@ def _without_titles(
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the cells below the title of a sheet, and the lines of the title, if there are any.
 
-    With `--no-header`, all cells are data. `frame`: the cells, "" if empty.
+    If `layout.header` is False, there is no title, and all cells are returned. `frame`: the cells,
+    "" if empty.
     """
     if layout.header is False:
         return frame, []
@@ -250,7 +251,9 @@ def _mixes_commas_with_numbers(values: Sequence[Any]) -> bool:
 
 
 def _spelling(value: Any, decimal: str) -> str | None:
-    """Return the text of a cell, with `decimal` in place of a number's point; None if it is ""."""
+    """Return the value of a cell as text, None for ""; a number has `decimal` in place of its
+    point.
+    """
     if value == "":
         return None
     if isinstance(value, str):

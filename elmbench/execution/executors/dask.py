@@ -129,7 +129,7 @@ class DaskExecutor(Executor):
         """Start a task on a worker of the scheduler, through the sender's thread.
 
         Return the future of its answer at once; it has an ElmbenchError if the scheduler cannot be
-        reached. `inputs`: the results of the tasks that it needs, by key.
+        reached. `inputs`: {key: result} of the tasks that it needs.
         """
         self.warm()
         answer: Future[Answer] = Future()

@@ -58,7 +58,7 @@ class LocalExecutor(Executor):
         """Run a task in the best idle worker, wait for its answer, and make the worker idle again.
 
         It is called in a thread of the pool, which has as many threads as there are workers, so
-        that one is idle.
+        that one is idle. `inputs`: {key: result} of the tasks that it needs.
         """
         packed = pack_task(task, inputs)
         with self._lock:

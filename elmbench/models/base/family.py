@@ -131,7 +131,7 @@ def estimator(cls: type[_Class]) -> type[_Class]:
 
 
 def check_real(name: str, value: Any) -> float:
-    """Return a positive finite number as a float.
+    """Return `value`, a positive finite number, as a float.
 
     A TypeError is raised for anything but a number, also for True and False; a ValueError for zero,
     a negative number, an infinity or NaN. `name`: of the parameter, for the message.

@@ -231,7 +231,8 @@ class PathMixin:
         """Return an unfitted model for each candidate; raise the errors of `fit` for parameters out
         of range.
 
-        `candidates`: parameters by name, for each. `fixed`: the parameters that all of them share.
+        `candidates`: {parameter: value} of each. `fixed`: {parameter: value} that all of them
+        share; it and a candidate have no name in common.
         """
         cls(**fixed)._validate_params()
         # The values of a grid are the same objects in many candidates.

@@ -53,9 +53,10 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ) -> Self:
         """Fit the classifier to all rows, and the sigmoids to the test parts of the folds.
 
-        `sample_weight`: of the rows, (n,); a ValueError is raised if the classifier takes none.
-        `folds`: numbers of the training and test rows of each fold; by default, three stratified
-        and shuffled ones. The classifier sees all rows once more, for its predictions.
+        `sample_weight`: of the rows, (n,); None if all are 1. A ValueError is raised if the
+        classifier takes none. `folds`: numbers of the training and test rows of each fold; by
+        default, three stratified and shuffled ones. The classifier sees all rows once more, for its
+        predictions.
         """
         y = np.asarray(y)
         unfitted = clone(self.estimator)

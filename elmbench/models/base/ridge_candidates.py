@@ -116,8 +116,9 @@ def _first_column(outputs: Array) -> Array:
 def _sharing_pays(X: Array, n_models: int, n_targets: int) -> bool:
     """Return True if a shared fit of ridge models takes no more operations than separate ones.
 
-    `X`: the training rows, of which only the shape counts. A shared fit computes the products of
-    the rows once, but a factor for each target of each model.
+    `X`: the training rows, of which only the shape counts. `n_models`, `n_targets`: the numbers of
+    models and of target columns of each. A shared fit computes the products of the rows once, but a
+    factor for each target of each model.
     """
     n, d = X.shape
     smaller = min(n, d)

@@ -134,11 +134,12 @@ class WeightedClassifier(RowWeightedClassifier):
     def _class_weights(self, labels: NDArray[Any], weights: Array | None) -> Array:
         """Return the weight of each row's class, of shape (n,), without the row's own weight.
 
-        Only for a `class_weight` that is a dictionary, with 1 for a missing class, or "balanced";
-        None would count as "balanced", so `_scale` does not call this then. `labels`: of the rows,
-        (n,). `weights`: of the rows in the sizes of classes for "balanced"; None if all are 1. A
-        class whose rows all weigh nothing has 0 then. A ValueError is raised if a dictionary lacks
-        one of the classes and names a label that no row has.
+        Only for a `class_weight` that is a dictionary, with 1 for a missing class, or "balanced",
+        which gives the rows of each class the same sum of weights; None would count as "balanced",
+        so `_scale` does not call this then. `labels`: of the rows, (n,). `weights`: of the rows in
+        the sizes of classes for "balanced"; None if all are 1. A class whose rows all weigh nothing
+        has 0 then. A ValueError is raised if a dictionary lacks one of the classes and names a
+        label that no row has.
         """
         classes, positions = np.unique(labels, return_inverse=True)
         if isinstance(self.class_weight, Mapping):

@@ -116,11 +116,12 @@ def moments(
     sizes: Iterable[int],
     weights: Array | None = None,
 ) -> Moments:
-    """Return the moments of n rows, for some numbers of leading features.
+    """Return the moments of n rows (`n_rows`), for the numbers `sizes` of leading features.
 
-    `features` returns those of a slice of the rows as a new array of shape (rows, w); no size
-    exceeds w. There is one row or more. The `weights` of the rows, of shape (n,), are greater than
-    0, and 1 by default. The rows are read in blocks, twice unless their features fit into memory.
+    `features`: takes a slice of the rows, and returns their features as a new array of shape (rows,
+    w), which is overwritten; no size exceeds w. There is one row or more. The `weights` of the
+    rows, of shape (n,), are greater than 0, and 1 by default. The rows are read in blocks, twice
+    unless their features fit into memory.
     """
     cache: list[Array] = []
     blocks = list(layer_blocks(n_rows))
@@ -281,10 +282,10 @@ def log_odds(
 ) -> Array:
     """Return ln of the density of the positive Gaussian over that of the negative one.
 
-    `projections`: points of the line, of shape (n,). The mean and the variance of the negative
-    Gaussian come first. `log_weight` is added: ln of the prior probability (times the cost) of the
-    positive class over that of the negative one. Gaussians with the same mean count as equal: the
-    result is `log_weight`.
+    `projections`: points of the line, of shape (n,). `means`, `variances`: of the negative
+    Gaussian, then of the positive one. `log_weight` is added: ln of the prior probability (times
+    the cost) of the positive class over that of the negative one. Gaussians with the same mean
+    count as equal: the result is `log_weight`.
     """
     m_negative, m_positive = means
     S_negative, S_positive = variances
@@ -306,9 +307,10 @@ def crossing_points(
 ) -> Array:
     """Return the thresholds of the decision: the points where `log_odds` is zero, ascending.
 
-    The mean and the variance of the negative Gaussian come first; `log_weight` is that of
-    `log_odds`. There is one point if the variances are equal up to round-off, and none if one class
-    is likelier everywhere; otherwise there are two.
+    `means`, `variances`: of the negative Gaussian, then of the positive one. `log_weight`: ln of
+    the prior odds (times the costs) of the positive class, as in `log_odds`. There is one point if
+    the variances are equal up to round-off, and none if one class is likelier everywhere; otherwise
+    there are two.
 
     Let D = S- - S+ and c = ln(S-/S+) + 2 `log_weight`, and let the means differ by g. The points
     are the zeros s = t - m- of

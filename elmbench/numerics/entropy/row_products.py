@@ -34,9 +34,9 @@ class _Covariance:
 def discriminants_of_few_rows(
     negative: Array, positive: Array, sizes: Iterable[int]
 ) -> dict[int, Discriminant]:
-    """Return the discriminants of two sets of rows in some numbers of leading features.
+    """Return the discriminants of two sets of rows in the numbers `sizes` of leading features.
 
-    They are those of `discriminant`, in a dictionary by number of features. The two sets of rows,
+    They are those of `discriminant`, as {number of features: discriminant}. The two sets of rows,
     each of shape (number of rows, d), are overwritten. A number of features is left out if its
     discriminant needs the covariances themselves: if the means nearly coincide, if the sum of the
     covariances is nearly singular, or if round-off may decide which variance is smaller.

@@ -134,9 +134,9 @@ def _wide_weights(
 ) -> Iterator[tuple[int, Array]]:
     """Yield each number of leading nodes, ascending, and H'(HH' + r I)^-1 T for its ridges r.
 
-    `H`: outputs of all nodes, of shape (n, L). `T`: targets, of shape (n, k). `ridges`: the ridges
-    of each number of nodes. The weights are of shape (size, p * k), the k columns of the first
-    ridge first. `solvers`, changed in place, counts the method of each ridge.
+    `H`: outputs of all nodes, of shape (n, L). `T`: targets, of shape (n, k). `ridges`: {number of
+    nodes: its p ridges}. The weights are of shape (size, p * k), the k columns of the first ridge
+    first. `solvers`, changed in place, counts the method of each ridge.
     """
     n_rows = len(T)
     gram = np.zeros((n_rows, n_rows), order="F")
@@ -170,10 +170,11 @@ def _leading_weights(
 ) -> Array:
     """Return the output weights of p networks of leading nodes with one ridge.
 
-    `gram` is H'H of all L nodes, and `moments` H'T, of shape (L, k). The result is of shape (L, p *
-    k), the k columns of the first network first, zero beyond the nodes of each. The factor of the
-    largest system that has a Cholesky factor solves all smaller ones; eigenvalues solve the larger
-    ones. `solvers`, changed in place, counts "leading cholesky" or "eigenvalues" for each network.
+    `gram` is H'H of all L nodes, and `moments` H'T, of shape (L, k). `sizes`: the number of nodes
+    of each network, in any order. The result is of shape (L, p * k), the k columns of the first
+    network first, zero beyond the nodes of each. The factor of the largest system that has a
+    Cholesky factor solves all smaller ones; eigenvalues solve the larger ones. `solvers`, changed
+    in place, counts "leading cholesky" or "eigenvalues" for each network.
     """
     n_nodes, k = moments.shape
     n_networks = len(sizes)

@@ -261,7 +261,7 @@ class DatasetSpec(RowColumns):
         }
 
     def with_options(self, options: Mapping[str, float]) -> Self:
-        """Return the spec of generated data with fixed values of some options.
+        """Return the spec of generated data with fixed values of some options, {option: value}.
 
         Its name is the same; it has no fingerprint. Without options, return the spec itself. Raises
         ElmbenchError for other options or values than the generator declares.
@@ -334,7 +334,7 @@ class DatasetSpecs(Mapping[str, DatasetSpec]):
         return len(self.entries)
 
     def joined_with(self, specs: Mapping[str, DatasetSpec]) -> DatasetSpecs:
-        """Return a new mapping of these data sets and others.
+        """Return a new mapping of these data sets and of others, `specs`: {name: data set}.
 
         The others replace those of the same name, and take over their aliases from any data set.
         Aliases of a replaced data set that its replacement does not declare are dropped.
@@ -417,12 +417,13 @@ def parse_dataset_specs(content: Any, source: str) -> DatasetSpecs:
 
 
 def _read_entries(content: Any, source: str) -> dict[str, dict[str, Any]]:
-    """Return the keys of each data set of a `datasets.yaml`, by its name; they are not validated.
+    """Return {data set: {key: value}} of a `datasets.yaml`; the keys are not validated.
 
     `content`: that of the file, as YAML reads it. `source`: the file, for messages. An entry with
     `like: NAME` inherits the keys of NAME except those that it sets itself. Aliases, the papers'
     counts and the fingerprint are never inherited; the files in a data directory are those of NAME.
-    Raises ElmbenchError for a name with options, or an unknown NAME.
+    Raises ElmbenchError for a name with options, or an unknown NAME. Each entry has its name under
+    the key `name`.
     """
     if not isinstance(content, dict):
         raise invalid(f"{source}: not a mapping", "data set names, each with its keys")
@@ -457,7 +458,7 @@ _user_files: dict[Path, tuple[str, ...]] = {}
 
 
 def add_dataset_specs(specs: Iterable[DatasetSpec], file: Path | None = None) -> None:
-    """Add a user's data sets to those of `load_dataset_specs`.
+    """Add the data sets `specs` of a user to those of `load_dataset_specs`.
 
     They replace others of the same name. `file`: the `datasets.yaml` that describes them, all of
     whose data sets these are; None for data of a command.
@@ -475,7 +476,7 @@ def added_dataset_specs() -> tuple[DatasetSpec, ...]:
 
 
 def dataset_files() -> dict[Path, tuple[str, ...]]:
-    """Return the names of the data sets that each `datasets.yaml` of the user describes, by file.
+    """Return {path of a `datasets.yaml` of the user: names of the data sets that it describes}.
 
     If the user has none, return those of the suite's file in a checkout; in an installation, raise
     ElmbenchError.
