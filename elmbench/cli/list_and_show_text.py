@@ -231,9 +231,11 @@ def _outer_splits(outer: Outer) -> str:
 def _models_table(models: Mapping[str, ModelColumn], grids: SearchGrid) -> RichTable:
     """Return a table with a row for each column of an experiment, to be printed by rich.
 
-    It shows the model and its searched and fixed hyperparameters, among others. A heading whose
-    entries are all empty is left out. `models`: by the name of the column. `grids`: of the
-    experiment; a column's own values are shown only if they differ from these.
+    It shows the model, the column whose hyperparameters it uses (like), its searched and fixed
+    hyperparameters, their printed notation, and the data sets on which it differs. A heading whose
+    entries are all empty is left out, except for the first two. `models`: by the name of the
+    column. `grids`: of the experiment; a column's own values are shown only if they differ from
+    these.
     """
     headings = (
         "column",

@@ -159,7 +159,11 @@ class State:
         return re.sub(rf"\belmbench (?=({names})\b)", lambda _: with_options, text)
 
     def _typed_options(self) -> list[str]:
-        """Return each option in `typed`, such as "--data-dir x" or "--data-dir=x"."""
+        """Return each option in `typed`, such as "--data-dir x" or "--data-dir=x".
+
+        They are quoted for a shell. A word without = takes the next word as its value: `typed` has
+        no flags.
+        """
         options = []
         words = iter(shlex.split(self.typed))
         for word in words:

@@ -87,7 +87,10 @@ def run_cells(
 def _show(results: Sequence[Results], prepared: PreparedRun) -> None:
     """Print the tables of a run: only the planned cells of each, or with --json all its cells.
 
-    `results`: a table each, in the order of the plan's tables.
+    With --json, one list is printed, with a dict for each table: `experiment`, `profile`, `folder`,
+    `cells` ({status: number}), `summary` (the lines of `summary.csv`) and `notes`. Else, each table
+    is followed by where its files and claims are. `results`: a table each, in the order of the
+    plan's tables.
     """
     from elmbench.report.table_results import part_of
     from elmbench.specs.profiles import COMPARE
@@ -155,7 +158,10 @@ def _exit_if_failed(prepared: PreparedRun) -> None:
 def show_plan(prepared: PreparedRun) -> None:
     """Print the planned work of a run, with rough durations; run nothing.
 
-    With --json, print {"tables": [a dict for each data set and model], "total": {...}}.
+    With --json, print {"tables": [a dict for each data set and model of each table], "total":
+    {...}}. The keys of the total are `planned`, `to_run` and `unavailable` (numbers of cells),
+    `seconds` (on the `jobs` workers), `longest` (seconds of the longest task), `jobs`, and
+    `unknown` (what has no known duration, so that it is not counted).
     """
     from elmbench.cli.plan_text import plan_table
     from elmbench.cli.progress import duration

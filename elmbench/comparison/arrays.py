@@ -210,9 +210,11 @@ def take_named_columns(
 def check_arrays(named: NamedColumns) -> ComparisonArrays:
     """Return the rows and arguments of a program in one form; raise ElmbenchError if unusable.
 
-    Arguments that are None are left out. Rows are unusable if a target or an argument has a
-    missing value, an argument has not one value a row, `test` has no rows, only one of X and `test`
-    is sparse, or sparse rows X have missing values. The length of `y` is not checked.
+    `named`: the arguments by their values, from `take_named_columns`. Arguments that are None are
+    left out; masked values count as missing, and integers beyond 64 bits become texts. Rows are
+    unusable if a target or an argument has a missing value, an argument has not one value a row,
+    `test` has no rows, only one of X and `test` is sparse, or sparse rows X have missing values.
+    The length of `y` is not checked.
     """
     # The index of a series need not be that of X.
     given = {

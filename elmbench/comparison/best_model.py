@@ -48,8 +48,9 @@ def choose_best(results: Results) -> BestModel:
 def find_best(results: Results) -> BestModel | None:
     """Return the best model of a comparison on one data set, or its only model.
 
-    The best one is the first in the order of ranks. None if there are several models and none has a
-    rank. `results`: of exactly one data set.
+    The best one is the first in the order of ranks. The reason is the measure that decides between
+    tied models, the best mean of the metric, or that it is the only model. None if there are
+    several models and none has a rank. `results`: of exactly one data set.
     """
     resolved = results.resolved
     (name,) = resolved.datasets

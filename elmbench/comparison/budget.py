@@ -209,7 +209,8 @@ class _Race:
     def _plan_of(self, models: Iterable[str], n_rows: int) -> PreparedRun:
         """Return the plan of some models and the dummy; the other models are left out.
 
-        `n_rows`: the most training rows of each fold.
+        `n_rows`: the most training rows of each fold; if it is that of the last step, the rows are
+        not limited.
         """
         planned = {*models, DUMMY}
         others = [model for model in self.models if model not in planned]

@@ -16,9 +16,10 @@ def with_class_advice(
 ) -> DatasetSpec:
     """Return the spec of a data set with a note "warning: ..." for each advice on its classes.
 
-    The advice is on a rare class if accuracy ranks the models, and on few test rows of a class. A
-    regression is returned unchanged. `metrics`: those that the user has named; the first ranks, and
-    accuracy does if there are none. `folds`, `runs`: of the comparison.
+    The advice is on a rare class if accuracy ranks the models, and on few test rows of a class. The
+    result is a copy; a spec without classes, such as that of a regression, is returned unchanged.
+    `metrics`: those that the user has named; the first ranks, and accuracy does if there are none.
+    `folds`, `runs`: of the comparison.
     """
     classes = spec.shape.classes
     if not isinstance(classes, dict):

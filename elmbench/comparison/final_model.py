@@ -232,8 +232,8 @@ def _calibrated(
     """Return an unfitted classifier that calibrates the decision values of `model` on folds.
 
     The folds are of its training rows, by `split`; its labels follow the probabilities, as in the
-    cells of the table. `rows`: positions of the training rows in `data`. `targets`: one for each of
-    them.
+    cells of the table. Ordered rows have plain folds, and groups of rows stay together. `rows`:
+    positions of the training rows in `data`. `targets`: one for each of them.
     """
     from sklearn.calibration import CalibratedClassifierCV
 
@@ -263,7 +263,8 @@ def _unfitted_pipeline(model: Any, data: Dataset, protocol: FoldProtocol) -> Any
     """Return an unfitted pipeline that preprocesses rows and fits `model`, as a protocol says.
 
     Of a regression whose targets are scaled, it is a `TransformedTargetRegressor`, which predicts
-    in the original units. `data`: its columns decide on the encoding and imputing.
+    in the original units. `data`: its columns decide on the encoding and imputing; only their kinds
+    count, not the rows. `protocol`: its scaling of inputs and targets is used.
     """
     # All kinds of columns, even if no fold has to encode these rows (`encoded_columns`): new rows
     # are read by them and may have missing values.

@@ -117,8 +117,9 @@ def _plot_scores(
 ) -> Any:
     """Draw the scores of the test parts and the mean of each model; return the axes.
 
-    Each mean has its interval of 95 %, if the test parts allow it. `order`: the models with a rank,
-    the best first, which is on top; the others follow.
+    Each mean has its interval of 95 %, if the test parts allow it. Only cells that ended ok count.
+    `order`: the models with a rank, the best first, which is on top; the others that have such
+    cells follow.
     """
     metric = results.resolved.metric_of(spec.name)
     scores = results.cells[results.cells["status"] == "ok"].groupby("model")[metric]

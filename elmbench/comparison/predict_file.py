@@ -133,9 +133,9 @@ def _load_model(path: Path) -> _SavedModel:
 def _features_of(table: Table, saved: _SavedModel) -> tuple[Any, list[str]]:
     """Return (features, remarks) of new rows: the features as the model takes them.
 
-    They are a data frame with the columns of the training rows, in their order, or a CSR matrix. A
-    column that the table lacks is 0 in all rows. The remarks, a list of texts, are on unknown
-    categories.
+    `table`: the rows of the file. The features are a data frame with the columns of the training
+    rows, in their order, or a CSR matrix. A column that the table lacks is 0 in all rows. The
+    remarks, a list of texts, are on unknown categories.
     """
     # The last features of sparse rows may be zero in all rows of a file.
     if not saved.names:
@@ -169,8 +169,9 @@ def _predictions(estimator: Any, X: Any, *, proba: bool) -> pd.DataFrame:
 def _unknown_categories(words: pd.DataFrame, inputs: Any) -> Iterator[str]:
     """Yield a remark on each column with categories that the fitted encoder does not know.
 
-    `words`: the columns of categories of the new rows, in the order of the training rows. `inputs`:
-    the fitted transformer of the pipeline, whose part `words` ends in the encoder.
+    A remark has the number of rows and up to five of the categories. `words`: the columns of
+    categories of the new rows, in the order of the training rows. `inputs`: the fitted transformer
+    of the pipeline, whose part `words` ends in the encoder.
     """
     encoded = (
         inputs.named_transformers_["words"][-1].categories_

@@ -74,8 +74,9 @@ def with_progress(
     """Carry out a plan with a progress bar; return the result of `carry_out`.
 
     `carry_out`: `execute` or `compute`, called as `carry_out(run, on_event, None)`. `on_event`:
-    also receives the events; None for none. `shown`: None to show the bar in a terminal and in a
-    notebook only.
+    also receives the events; None for none. `shown`: True or False to show the bar or not; None to
+    show it in a terminal and in a notebook only. It is never shown if the plan has no task that
+    takes time.
     """
     with PythonProgress(run, shown) as bar:
 

@@ -153,9 +153,10 @@ def plan_comparison(
 ) -> PreparedRun:
     """Plan a comparison of data sets that have been read; compute nothing yet.
 
-    `specs`: of `comparison.data`, by `describe_data`; advice on the classes is added to the notes
-    of copies. `options`: its profile is replaced. Raises ElmbenchError if the request does not fit
-    the data, as for too few rows, groups or times for the folds.
+    Data sets, metrics, folds and models are those of `comparison`. `specs`: of `comparison.data`,
+    by `describe_data`; advice on the classes is added to the notes of copies. `options`: its
+    profile is replaced. Raises ElmbenchError if the request does not fit the data, as for too few
+    rows, groups or times for the folds.
     """
     folds = comparison.folds or FOLDS
     specs = [
@@ -231,8 +232,8 @@ def experiment_of(
     """Return the experiment of a comparison of some data sets, as if it were read from a file.
 
     It has an id, which ends in a digest of the data, a protocol, and a column for each model. With
-    many rows, searches use only a part of them. Raises ElmbenchError if the request does not fit
-    the data.
+    many rows, searches use only a part of them; the fits on the test folds use all, unless the
+    request has a limit for a model. Raises ElmbenchError if the request does not fit the data.
     """
     names = [spec.name for spec in specs]
     of_data = (
@@ -352,8 +353,8 @@ def _outer(
     """Return the outer splits as an experiment file writes them, {"kind": ..., "folds": ...}.
 
     They are held-out rows ("official", without folds) or a column of folds ("predefined-kfold")
-    that the user gave, or else folds of `kind`. Raises ElmbenchError if two splits are given, or
-    the user's own with several data sets or a number of folds.
+    that the user gave, or else folds of `kind`, which counts only then. Raises ElmbenchError if two
+    splits are given, or the user's own with several data sets or a number of folds.
     """
     splits = [
         option(name)
@@ -425,10 +426,11 @@ def _column(
 ) -> dict[str, Any]:
     """Return the content of the column of a model, as an experiment file writes it.
 
-    It has the model's own grid or the requested one, and, if they apply, its limit of training rows
-    and the limit of steps of the SVM. `name`: as it was requested. `entry`: of the registry.
-    `task`: that of the data sets, for which a requested grid is checked; raises ElmbenchError if it
-    does not fit.
+    Its keys are those of a column in such a file: model, search, params and train-rows, as far as
+    they are needed. It has the model's own grid or the requested one, and, if they apply, its limit
+    of training rows and the limit of steps of the SVM. `name`: as it was requested. `entry`: of the
+    registry. `task`: that of the data sets, for which a requested grid is checked; raises
+    ElmbenchError if it does not fit.
     """
     column = extra_column(name).model_dump(
         mode="json", by_alias=True, exclude_defaults=True

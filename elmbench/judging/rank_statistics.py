@@ -291,8 +291,8 @@ def compare_models(summary: pd.DataFrame, resolved: Resolved) -> list[Statistics
 
     The second is there only if two models are published on the same two data sets; the list is
     empty if fewer were measured. Each data set has its first metric; the default readings and the
-    table's first selection count. Dummies, cited values and superfluous stand-ins are left out.
-    `summary`: a frame with the columns of `summary.csv`.
+    table's first selection count. Dummies, cited values and superfluous stand-ins are left out, and
+    means of cells that did not all end ok. `summary`: a frame with the columns of `summary.csv`.
     """
     lines = summary[
         (summary["reading"] == "")
@@ -395,7 +395,8 @@ def draw_critical_differences(
 def _draw_rank_axis(axes: Any, n_models: int, bottom: float) -> None:
     """Draw the axis of the ranks, from 1 to `n_models`, at the top of matplotlib axes.
 
-    `bottom`: the lower end of the vertical range, which begins with 0 at the top.
+    The horizontal range is wider, with space for names on both sides. `bottom`: the lower end of
+    the vertical range, a positive number; the range begins with 0 at the top.
     """
     axes.spines[["left", "right", "bottom"]].set_visible(False)
     axes.xaxis.tick_top()

@@ -159,8 +159,8 @@ def _lines_of_reading(
     """Yield the lines of `compare_readings` for one reading of a table, as dicts.
 
     There is one for each judged published value and each value of the reading that was run. The
-    column `reading` is left out. `name`: that of the reading. `columns`: those of the cells of the
-    table.
+    keys are the other `COLUMNS`; `reading` is left out. `name`: that of the reading. `columns`:
+    those of the cells of the table.
     """
     groups = group_by(
         _common_cells(name, reading, columns),
@@ -406,8 +406,8 @@ def reading_table(reading: Reading, lines: pd.DataFrame) -> pd.DataFrame:
     """Return the table of a reading in texts, a line for each published value.
 
     The columns are `published value` (its label), `published`, one for each value of the reading,
-    and `nearest` (a value of the reading, or empty). `lines`: the result of `compare_readings` for
-    this reading.
+    and `nearest` (a value of the reading, or empty). A value without a line for a published value
+    is `not run`. `lines`: the result of `compare_readings` for this reading.
     """
     headings = {value: _heading(value, reading) for value in reading.values}
     records = lines.to_dict("records")

@@ -41,8 +41,9 @@ def strict_tests(
 ) -> tuple[StrictTest, ...]:
     """Return the strict test of a metric for each of the numbers `means_of`.
 
-    A published value is a mean over this number of runs. There are none if no model has three runs
-    on a data set; models with fewer are left out. Reruns are simulated once for all tests.
+    A published value is a mean over this number of runs. `rows`: of the metric, one for each data
+    set. `means_of`: the tests are in this order. There are none if no model has three runs on a
+    data set; models with fewer are left out. Reruns are simulated once for all tests.
     """
     chosen = []
     for row in rows:

@@ -76,7 +76,8 @@ def summary_lines(
 def summary_frame(lines: Sequence[SummaryLine]) -> pd.DataFrame:
     """Return lines of `summary.csv` as a frame, without the column of rows off if it is empty.
 
-    The index of the frame is the position of each line.
+    The columns are `COLUMNS` and, if a line has a number of rows off, `rows_off`; a missing number
+    is NaN or NA. The index is the position of each line; without lines, the frame has the columns.
     """
     records = [line.record() for line in lines]
     columns = {}
@@ -95,9 +96,11 @@ def with_origin(
 ) -> pd.DataFrame:
     """Return lines of `summary.csv` with the columns of remarks and of committed values, if any.
 
-    The column `REMARKS` is added if data sets have remarks, the column `COMMITTED` if `committed`
-    is not empty. `summary`, `cells`: frames of `summary.csv` and `cells.csv`. `committed`: the
-    groups, (data set, model, selection, reading), whose cells are of the committed results.
+    The column `data` has the remarks on the data set of the line, and is added if any data set has
+    remarks; `committed` is True for lines of committed cells, and is added if the argument
+    `committed` is not empty. The frames are not changed. `summary`, `cells`: frames of
+    `summary.csv` and `cells.csv`. `committed`: the groups, (data set, model, selection, reading),
+    whose cells are of the committed results.
     """
     remarks = remarks_of(cells)
     if remarks:
@@ -115,8 +118,9 @@ def _measured_lines(
 ) -> Iterator[SummaryLine]:
     """Yield the lines of each group of cells, in the order of the cells.
 
-    `published_only`: leave out readings other than the default, and measures that have no published
-    value and that no claim names, except the first measure of a group.
+    `published_only`: False for all measures with a value; True to leave out readings other than the
+    default, and measures that have no published value and that no claim names, except the first
+    measure of a group.
     """
     claimed = _claimed_metrics(measured.resolved) if published_only else None
     for group, statuses in measured.statuses.items():

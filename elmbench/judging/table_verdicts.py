@@ -139,7 +139,13 @@ class TableVerdict:
         return sum(pair.is_kept for pair in self.order.pairs)
 
     def record(self) -> dict[str, Any]:
-        """Return the verdict for JSON, {name: value}; None stands for NaN and infinity."""
+        """Return the verdict for JSON, {name: value}; None stands for NaN and infinity.
+
+        Its keys are `metric`, `margin`, `standard_margin`, `verdict`, `exceptions`, `datasets`
+        (their number), `strict` (a list of dicts with `mean_of`, `outside`, `of` and `p`), and
+        `values`, `order` and `differences`: dicts with the numbers of each measure and its
+        `verdict`, `exceptions` and `rests_on`.
+        """
         values = self.values
         order = self.order
         measures: dict[str, dict[str, Any]] = {
@@ -215,8 +221,8 @@ def judge_table(
 ) -> list[TableVerdict]:
     """Return the verdict on each metric of a table, in the order of the compared values.
 
-    Models that ignore the features do not count: their values are far from all others, so they
-    would decide.
+    `compared`: the compared values of the table, of any metrics. Models that ignore the features,
+    such as the dummy, do not count: their values are far from all others, so they would decide.
     """
     trivial = {
         name
@@ -321,7 +327,8 @@ def order_state(rows: Sequence[Row]) -> State:
     """Return the state of the order of the pairs that the print separates beyond the margin.
 
     It is `does not hold` if two models are reversed, `holds` if the order of more than half of the
-    pairs is kept, else `undecided`; without such pairs, `nothing to compare`.
+    pairs is kept, else `undecided`; without such pairs, `nothing to compare`. `rows`: of one
+    metric.
     """
     pairs = compare_pairs(rows)
     if not pairs:
@@ -516,7 +523,7 @@ def _fewest_models(rows: Sequence[Row], pairs: Sequence[PairOrder]) -> list[str]
     """Return few models that have a part in all of some pairs, chosen greedily; none for no pairs.
 
     Of two models with as many pairs, it takes the one whose values are further from the print.
-    `rows`: those of the pairs.
+    `rows`: those that the pairs are from.
     """
     if not pairs:
         return []
@@ -548,7 +555,8 @@ class Rest(NamedTuple):
 def leave_one_out(rows: Sequence[Row]) -> Iterator[Rest]:
     """Yield the rows without each model, then without each data set.
 
-    A single model, or a single data set, is never left out.
+    A single model, or a single data set, is never left out. Each `Rest` has the name of what is
+    left out, the remaining rows (perhaps none), and the number of models or data sets before.
     """
     models = _rows_by_model(rows)
     if len(models) > 1:

@@ -25,8 +25,9 @@ def compared_values(
 ) -> Iterator[ComparedValue]:
     """Yield the published values that are compared with our runs, without facts of data sets.
 
-    There are none for a kind of table without runs. `lines`: those of `summary.csv` that have a
-    published value.
+    They are those whose verdict is one of `COMPARED`, so that values without enough cells are left
+    out. There are none for a kind of table without runs. `lines`: those of `summary.csv` that have
+    a published value.
     """
     if not measured.table.has_runs:
         return
@@ -207,7 +208,9 @@ def counts_text(
     """Return the sentences on the numbers of published values and of facts with each verdict.
 
     `counts`, `facts`: the numbers by verdict. `missing`: the models that lack runs, with the
-    columns of the function `missing_runs`; a sentence tells how many runs they lack.
+    columns of the function `missing_runs`; a sentence tells how many runs they lack, none if it is
+    empty. Without published values, only the sentence on the facts is returned, or "No published
+    value to judge."
     """
     of_facts = facts_sentence(facts)
     total = counts.total()

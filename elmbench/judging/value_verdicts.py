@@ -262,7 +262,8 @@ def fixed_draws_of(
 
     `values`: that of each cell, NaN if missing; at least one must be there. `cells`: arrays by
     column, with `run` and perhaps `n_test`. The deviation is 0. The result also has the weight of a
-    test row in the mean, None if rows differ in weight.
+    test row in the mean: for a count, one over the number of cells; for the accuracy, that by
+    `n_test`, None without it or if rows differ in weight; None for other metrics.
     """
     mean = float(run_means(values, cells["run"])[0])
     is_first = cells["run"] == np.min(cells["run"])
@@ -293,8 +294,8 @@ def _weight_of_row(n_test: NDArray[Any]) -> float | None:
 def draws_of_means(means: NDArray[np.float64], least_half_width: float) -> Draws:
     """Return the mean and the deviation of some run means, of which there is at least one.
 
-    Deviations within round-off are 0; that of a single mean is NaN. `least_half_width`: of their
-    intervals; it is kept.
+    Deviations within round-off are 0; that of a single mean is NaN. `least_half_width`: that of
+    their intervals, which the result stores unchanged.
     """
     mean = float(means.mean())
     deviation = float(means.std(ddof=1)) if len(means) > 1 else math.nan

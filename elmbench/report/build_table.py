@@ -120,8 +120,10 @@ def _protocol_in_words(resolved: Resolved) -> str:
 def _profile_sentence(resolved: Resolved, cells: pd.DataFrame) -> str:
     """Return a sentence with the profile of a table, its runs and its departures from the print.
 
-    Departures are fewer runs, stand-ins for data, fewer rows or folds, and thinned grids. `cells`:
-    the frame of `cells.csv`; without a line, the sentence says that no cell has ended.
+    The runs are those of the models that have cells, a range if they differ. Departures are fewer
+    runs, stand-ins for data, fewer rows or folds, and thinned grids; for profile `paper`, only the
+    runs are given, out of the planned ones if some are missing. `cells`: the frame of `cells.csv`;
+    without a line, the sentence says that no cell has ended.
     """
     runs = cells.groupby(["dataset", "model"])["run"].nunique()
     if not len(runs):
@@ -255,7 +257,8 @@ class _Sections:
 
         `lines`: those of `reading` and `select`. Our mean is marked if it is the best of two models
         or more on the data set, and so is the published value. A table that ranks models also gets
-        their most common hyperparameters.
+        their most common hyperparameters (`chosen`), and the section of `oracle` the optimism of
+        the selection. The order is that of `lines`.
         """
         optimism = self._optimism_under(reading, select)
         params = _common_params(self._cells) if self._kind.ranks else {}
@@ -555,7 +558,8 @@ def _has_few_pairs(entries: Sequence[Entry]) -> bool:
 def _grid(entries: Sequence[Entry], shape: _Shape, resolved: Resolved) -> TableGrid:
     """Return the grid of entries that share a heading.
 
-    Rows and columns have the order of the entries. `shape`: the kind of rows, columns and heading.
+    A row is (name, entries), with an entry or None for each column. Rows and columns have the order
+    of the entries, of which there is at least one. `shape`: the kind of rows, columns and heading.
     If all columns are one metric at several values of a hyperparameter (`metric@rows=100`), the
     metric moves into the heading.
     """

@@ -103,8 +103,10 @@ def update_documents(
 ) -> list[Path]:
     """Rewrite the blocks of Markdown files from results, and return the files that have changed.
 
-    Only blocks whose first line names `command` are rewritten. If one file cannot be filled, none
-    is written, and ElmbenchError is raised; so it is if no file has a block.
+    `paths`: of the files, in any order. `blocks`: makes the text of a block. `command`: only blocks
+    whose first line names it are rewritten, and others stay. A file whose text is the same is
+    neither written nor returned. If one file cannot be filled, none is written, and ElmbenchError
+    is raised; so it is if no file has a block.
     """
     texts = {path: _read_document(path) for path in paths}
     if not any(f"<!-- {command}: " in text for text in texts.values()):

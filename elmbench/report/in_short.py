@@ -45,7 +45,8 @@ def _fill_sentence(
 ) -> str | None:
     """Return a sentence with its placeholders filled; None if one of its numbers has not been run.
 
-    `tables`: {id: table}, which must have all tables of the sentence.
+    A placeholder names one of its pooled measures or quoted values, and a text of it, such as
+    `{accuracy.within}`. `tables`: {id: table}, which must have all tables of the sentence.
     """
     measures = {
         name: _measure_texts(pooled, tables)

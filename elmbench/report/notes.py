@@ -42,8 +42,11 @@ def table_notes(
 ) -> Iterator[Note]:
     """Yield all notes below a table: on data, claims, optimism, endings and published values.
 
-    `cells`, `gains`: the frames of `cells.csv` and `optimism.csv`. `claims`: the outcomes of the
-    claims about the table. `datasets`: those that the table shows, by the suite's names.
+    The notes have this order: data, kind of table, added models, claims, optimism, stopped fits,
+    warnings, endings, stand-ins, what was not run, training rows, and published values. `cells`,
+    `gains`: the frames of `cells.csv` and `optimism.csv`; of the latter, only the default readings
+    count. `claims`: the outcomes of the claims about the table. `datasets`: those that the table
+    shows, by the suite's names.
     """
     for listing, remarks in _group_by_text(remarks_of(cells)):
         yield Note("data", f"{listing}: {remarks}")

@@ -43,8 +43,9 @@ def write_table(
 
     They are `summary.csv`, `table.md`, the figure and, if they have lines, `optimism.csv` and
     `claims.csv`. `outputs`: the stored results that a figure may show; None if they are not at
-    hand: then such a figure is drawn from the data of its last run. `figure_format`: of a picture
-    beside the PNG.
+    hand: then such a figure is drawn from the data of its last run. `figure_format`: of a second
+    picture, such as "svg"; "png" for none. Pictures in the formats of earlier runs are replaced,
+    too.
     """
     folder = results.folder
     write_frame(results.summary, folder / "summary.csv")
@@ -65,7 +66,8 @@ def _write_figure(
 
     If it has no figure, the files of an earlier one are deleted. `outputs`: the stored results that
     a figure may show; None if they are not at hand: then such a figure is drawn from the data of
-    its last run, and that of a plug-in stays as it is.
+    its last run, and that of a plug-in stays as it is. A figure that needs only the cells is always
+    drawn anew from them. `figure_format`: of a second picture, such as "svg"; "png" for none.
     """
     data_file = results.folder / _FIGURE_DATA
     table = kind_of_table(results.resolved)

@@ -20,9 +20,9 @@ def shown_results(
     """Return the results of a table from the user's folder, completed by the committed ones.
 
     A group of cells (data set, model, selection, reading) is the user's if one of its cells has run
-    there, else the committed one, so that no mean is over cells of both. `metrics`: more metrics to
-    show, for which the committed results are left out if they lack them. Raises ElmbenchError if
-    neither folder has results.
+    there, else the committed one, so that no mean is over cells of both. With results in one folder
+    only, they are returned as they are. `metrics`: more metrics to show; if the committed results
+    lack them, the user's alone are returned. Raises ElmbenchError if neither folder has results.
     """
     table = (resolved.profile, resolved.file.id)
     folders = [folder for folder in dirs.folders if has_results(folder, *table)]

@@ -77,9 +77,11 @@ def cells_frame(
 ) -> pd.DataFrame:
     """Return a data frame with the content of `cells.csv`: a line for each planned cell.
 
-    Cells that have not ended are left out, but not those that cannot run. The lines are sorted (see
-    `order_of`). `values`: the columns of measured values, such as `mcc` or `gmean@h=50`. Optional
-    columns are left out if they hold nothing.
+    Cells that have not ended are left out, but not those that cannot run, which are `unavailable`.
+    The lines are sorted (see `order_of`). `values`: the columns of measured values, such as `mcc`
+    or `gmean@h=50`. The other columns are those that identify a cell, its status, reason,
+    parameters, size, condition and times; optional ones, such as warnings, are left out if they
+    hold nothing. Metrics are computed from the stored predictions of a cell if it has any.
     """
     lines: list[dict[str, Any]] = []
     capped_values = capped_fits(store)
@@ -156,7 +158,9 @@ def _mark_overflow(cells: pd.DataFrame) -> pd.DataFrame:
 def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of one cell that are not measured values: {column: value}.
 
-    `result`: the stored result of its task. A column without a value is None.
+    `params` is JSON with sorted keys, and folders in `reason` are replaced by `...`. `result`: the
+    stored result of its task, with `status` and `reason`; all other keys are optional. A column
+    without a value is None.
     """
     line = {name: getattr(cell, name) for name in CELL_NAMES}
     for name in ("status", *TIMES, "n_units", "condition", "n_test"):
@@ -178,7 +182,8 @@ def _measured_values(
 ) -> dict[str, float | None]:
     """Return the measured values of a stored result that are among `columns`, by column.
 
-    Metrics that can be computed from its predictions, if it has any, are left out.
+    If it has predictions, metrics that can be computed from them are left out. `result`: its values
+    are under `measured`, {name: number}.
     """
     wanted = set(columns) - set(NO_METRICS)
     if result.get("predictions"):
@@ -210,7 +215,8 @@ def _limit_columns(record: dict[str, Any], store: Store) -> dict[str, float | No
     """Return the time limit that stopped a cell: {"fit_limit" or "search_limit": seconds}.
 
     It is the limit of the cell itself, or that of the search before it. `record`: that of the cell
-    in the store. The dict is empty if it was not stopped.
+    in the store. The dict is empty if the cell did not end by `timeout`; the seconds of
+    `search_limit` are None if no limit is recorded. `store`: has the records of the searches.
     """
     if record["result"]["status"] != "timeout":
         return {}
@@ -283,8 +289,8 @@ def order_of(resolved: Resolved) -> Callable[[Any], tuple[Any, ...]]:
 def sort_cells(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
     """Return cells, with the columns of `cells.csv`, in the order of a table, with a new index.
 
-    Default readings come first, then the table's own selection, then the table's order of data sets
-    and models.
+    Data sets and models that the table does not have come last. Default readings come first, then
+    the table's own selection, then the table's order of data sets and models.
     """
     position = order_of(resolved)
     lines = cells[CELL_NAMES].to_dict("records")
@@ -338,7 +344,7 @@ def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
 def remarks_of(cells: pd.DataFrame) -> dict[str, str]:
     """Return the remarks on the data of cells: {data set: its distinct remarks, joined by "; "}.
 
-    Data sets without a remark are left out.
+    Data sets without a remark are left out; the dict is empty if `cells` lack the column `data`.
     """
     if REMARKS not in cells.columns:
         return {}
@@ -362,9 +368,10 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
 def read_cells(path: Path) -> pd.DataFrame:
     """Return the content of a `cells.csv` or of a baseline.
 
-    Missing texts are empty, counts have a nullable integer type, and cells with an infinite error
-    are `diverged`. Raises ElmbenchError, whose next step is the command of the table, if the file
-    is missing or is not such a table.
+    The columns are those of `cells_frame`, and `reason`, which is empty for a baseline. Missing
+    texts are empty, counts have a nullable integer type, and cells with an infinite error are
+    `diverged`. Raises ElmbenchError, whose next step is the command of the table, if the file is
+    missing or is not such a table.
     """
     expected = "a table that elmbench wrote"
     try:
@@ -392,7 +399,8 @@ def read_cells(path: Path) -> pd.DataFrame:
 def _damage(frame: pd.DataFrame) -> str | None:
     """Return the first fault of a `cells.csv` that was changed by hand; None if there is none.
 
-    It is a text such as `line 3: run is '-1'`.
+    It is a text such as `line 3: run is '-1'`, on a missing column, then a wrong value, then a
+    duplicate cell. `frame`: a line for each cell; line 1 of the file is the heading.
     """
     required = (*CELL_NAMES, "status", "params", "n_units")
     missing = [name for name in required if name not in frame]

@@ -45,8 +45,10 @@ def read_earlier_cells(
     """Read the `cells.csv` of a table.
 
     `metrics`: more metrics to show; those that `cells.csv` lacks are computed from the predictions
-    in the store. Cells of unknown data sets are left out, with a warning. Raises ElmbenchError if
-    there is no `cells.csv`, or neither it nor the store has the predictions for a metric.
+    in the store. The experiment of the result then has them, too. Measures that the specification
+    has, but `cells.csv` lacks, are columns of NaN. Cells of unknown data sets are left out, with a
+    warning. Raises ElmbenchError if there is no `cells.csv`, or neither it nor the store has the
+    predictions for a metric.
     """
     folder = results_folder(results_dir, resolved.profile, resolved.file.id)
     cells = read_cells(folder / CELLS)
@@ -77,8 +79,9 @@ def _stored_metrics(
 ) -> pd.DataFrame:
     """Return a column for each metric, computed from the stored predictions of cells.
 
-    It has the lines of `cells`; NaN for cells without predictions. Raises ElmbenchError if the
-    store lacks the predictions of a cell that ended ok.
+    It has the lines of `cells`; NaN for cells without predictions. `names`: of the metrics; without
+    any, the frame has no columns. Raises ElmbenchError if the store lacks the predictions of a cell
+    that ended ok.
     """
     store = Store(results_dir)
     profile = resolved.profile

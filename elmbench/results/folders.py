@@ -111,7 +111,8 @@ class ResultsDirs:
     def origins(self, tables: Mapping[str, Iterable[str]]) -> str:
         """Return a line with the numbers of tables with the user's and with committed results only.
 
-        `tables`: the profiles of each table whose results are shown, by the id of the table.
+        A table is the user's if it has results of the user under one of its profiles. `tables`: {id
+        of a table: the profiles whose results are shown}.
         """
         n_user = sum(
             self._is_of_user(table, profiles) for table, profiles in tables.items()

@@ -42,7 +42,9 @@ class KeptCells:
     def add_to(self, cells: pd.DataFrame) -> pd.DataFrame:
         """Return the cells of the store, a line for each, followed by these.
 
-        An unavailable cell of the store is left out if kept cells have its entry.
+        An unavailable cell of the store is left out if kept cells have its entry. `cells`: those of
+        the store, with the columns of `cells.csv`; returned unchanged if no cell is kept, else a
+        new frame with a new index.
         """
         if self.cells.empty:
             return cells
@@ -95,8 +97,9 @@ def _kept_cells(
 ) -> KeptCells:
     """Return cells, with their number in the column `record`, and the records that they use.
 
-    `numbers`: the position of the record of each cell in `records`, from 0. Records that no cell
-    uses are left out, and the others are numbered from 1. Each record gets its number of cells.
+    `cells`: lines of `cells.csv`, perhaps none. `numbers`: the position of the record of each cell
+    in `records`, from 0, with the index of `cells`. Records that no cell uses are left out, and the
+    others are numbered from 1. Each record gets its number of cells.
     """
     used = sorted(set(numbers))
     positions = {number: i for i, number in enumerate(used, start=1)}
@@ -204,8 +207,9 @@ def _not_replaced(
 ) -> pd.Series[bool]:
     """Return a mask of the earlier cells, True for each that no new result replaces.
 
-    Cells that are stale in the store (see `_stale_positions`) count as replaced. `cells`: those of
-    the store.
+    Cells that are stale in the store (see `_stale_positions`) count as replaced. A cell also counts
+    as replaced if it is `unavailable` and a new cell takes its place. `earlier`, `cells`: lines of
+    the earlier `cells.csv`, and those of the store; the mask has the index of `earlier`.
     """
     replaced = set(_positions(cells[_have_run(cells)]))
     replaced |= _stale_positions(store, resolved)
@@ -216,7 +220,8 @@ def _not_replaced(
 def _are_without_data(earlier: pd.DataFrame, cells: pd.DataFrame) -> pd.Series[bool]:
     """Return a mask of the earlier cells, True for each `unavailable` one that a new cell replaces.
 
-    The data set is there now, or the new cell lacks it as well.
+    The data set is there now, or the new cell lacks it as well. `earlier`, `cells`: the earlier and
+    the new lines of `cells.csv`; the mask has the index of `earlier`.
     """
     present = cells.loc[_have_run(cells), "dataset"]
     is_replaced = earlier["dataset"].isin(present)

@@ -127,7 +127,12 @@ class _PredictedCell(NamedTuple):
 
     @property
     def output_names(self) -> list[str]:
-        """The columns of the decision values and probabilities that the model has."""
+        """The columns of the decision values and probabilities that the model has.
+
+        They are `decision`, or `decision_<class>` for each of more than two classes, then
+        `probability_<class>`; none for a regression, and those that the store has no values of are
+        left out.
+        """
         classes = self.data.classes
         if classes is None:
             return []
@@ -141,7 +146,12 @@ class _PredictedCell(NamedTuple):
         return names
 
     def lines(self) -> pd.DataFrame:
-        """Return a line for each test row; see `predictions_frame`."""
+        """Return a line for each test row; see `predictions_frame`.
+
+        The columns are `dataset`, `row`, `run`, `fold`, `model`, `true` and `predicted`; of a
+        classification, whose targets are labels, also those of `output_names`, in single precision.
+        Raises ElmbenchError if the stored rows do not fit the data.
+        """
         data = self.data
         test = _test_rows(self.outer_fold, self.stored, n_rows=len(data.y))
         columns: dict[str, Any] = {

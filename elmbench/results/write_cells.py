@@ -52,10 +52,12 @@ def write_cells(
 ) -> WrittenCells:
     """Write `cells.csv` and `environment.json` of a table from the store; return what was written.
 
-    A comparison has `predictions.csv` too. Earlier cells of `cells.csv` that the store lacks are
-    kept if they still belong to the table (see `find_kept_cells`), with a warning about those that
-    do not. `planned`, `commands`: the cells of the table, and the commands that requested them; by
-    default, all in the store. Raises WriteError if the folder cannot be written.
+    A comparison has `predictions.csv` too, and keeps no earlier cells. For other tables, earlier
+    cells of `cells.csv` that the store lacks are kept if they still belong to the table (see
+    `find_kept_cells`), with a warning about those that do not. `planned`, `commands`: the cells of
+    the table, and the commands that requested them; None for all in the store. Cells on data sets
+    that are unknown are left out. The stored results are None in the result if cells are kept,
+    since the store then lacks some. Raises WriteError if the folder cannot be written.
     """
     experiment = resolved.file.id
     folder = results_folder(results_dir, resolved.profile, experiment)

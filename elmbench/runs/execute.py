@@ -300,6 +300,7 @@ def _data_folder(named: Path | str | None, project: Project | None) -> str | Non
     """Return the folder of data files; None for the default, which ELMBENCH_DATA_DIR may name.
 
     It is `named`, or else that of the project if it exists and the environment variable is not set.
+    `project`: None without an `elmbench.toml`.
     """
     if named is not None:
         return str(named)

@@ -122,7 +122,8 @@ def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
     """Yield a line "- ..." on each difference of a folder from an earlier one.
 
     Compared are the protocol, grid, data and model version of cells of the same table, data set and
-    model, and the versions of each package. `stores`: by folder. A line may be repeated.
+    model, and the versions of each package. `stores`: {folder: store}; a cell or package is
+    compared with the first folder that has it. A line may be repeated.
     """
     entries: dict[tuple[str, ...], tuple[str, Path]] = {}
     software: dict[str, tuple[set[str], Path]] = {}

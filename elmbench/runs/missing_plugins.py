@@ -66,8 +66,9 @@ def _errors_of(
 ) -> Iterator[ElmbenchError]:
     """Yield an error for each object that a table lacks, such as a model of a missing plug-in.
 
-    The content of the file need not be valid. `unknown_sources`: {data set: its unknown kind of
-    source}.
+    They are on models, metrics, splits, the kind of table and the sources of its data sets, in this
+    order. The content of the file need not be valid. `unknown_sources`: {data set: its unknown kind
+    of source}.
     """
     protocol = _mapping(file.content.get("protocol"))
     yield from _errors_of_models(file)

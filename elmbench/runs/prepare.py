@@ -170,8 +170,8 @@ class PreparedRun:
         """Return {key: limits} of the tasks of all tables.
 
         A limit of time or memory is that of the run, else of the table, whose searches may have
-        their own; without a limit of memory, it is a worker's share. Of a task that tables share,
-        the larger limit counts.
+        their own; without a limit of memory, it is a worker's share of the memory. A time without
+        any limit stays unlimited. Of a task that tables share, the larger limit counts.
         """
         settings = self.options.settings
         share = Limits(memory=settings.memory or available_memory() // settings.jobs)
@@ -334,9 +334,10 @@ def _refuse_name(kind: str, name: str, known: Iterable[str]) -> NoReturn:
 def find_experiments(options: RunOptions) -> list[ExperimentFile]:
     """Return the requested experiments, each once.
 
-    For all tables, or all of a paper, those without the requested profile are left out. A YAML file
-    of a user's own table is added to the suite. Raises ElmbenchError if none is named, tables are
-    requested in two ways, or a name, profile, selection or paper does not exist.
+    For all tables, or all of a paper, those without the requested profile are left out; a table
+    that is named is returned even without it. A YAML file of a user's own table is added to the
+    suite. Raises ElmbenchError if none is named, tables are requested in two ways, or a name,
+    profile, selection or paper does not exist.
     """
     catalogue = load_catalogue()
     _check_one_choice(options)
@@ -387,9 +388,10 @@ def prepare_run(options: RunOptions, results_dir: Path) -> PreparedRun:
 def _requests_of_tables(options: RunOptions) -> list[tuple[Resolved, RunRequest]]:
     """Return [(table, request)] of the requested tables, under their profile and readings.
 
-    The readings of a table are those of the request that it has. If all tables, or all of a paper,
-    are requested with named data sets, a request has only those that the table uses, and tables
-    without any are left out. Raises ElmbenchError if a user's own table is not valid.
+    The readings of a table are those of the request that it has; others are ignored here. Requested
+    metrics are added to each table. If all tables, or all of a paper, are requested with named data
+    sets, a request has only those that the table uses, and tables without any are left out. Raises
+    ElmbenchError if a user's own table is not valid.
     """
     requests = []
     for file in find_experiments(options):

@@ -99,7 +99,8 @@ def _read(folder: Path) -> Results:
 def _join(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the lines of all frames as one, with the columns profile, paper and table in front.
 
-    `frames`: by the name `profile/paper/table`, at least one.
+    `frames`: {`profile/paper/table`: frame}, at least one; they may differ in columns, and a
+    missing one is NaN. They are not changed, and the result has a new index.
     """
     named = []
     for name, lines in frames.items():

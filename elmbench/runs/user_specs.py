@@ -54,9 +54,9 @@ def add_spec_dir(folder: Path, *, alone: bool = False) -> None:
     """Add the data sets and tables of a folder to the suite.
 
     The folder has a `datasets.yaml`, files of tables beside it, or tables of papers in
-    `experiments/<paper>/`. `alone`: hide the tables of the suite. A table that lacks a plug-in is
-    added as a blocked one, which cannot be run. Raises ElmbenchError if the folder holds no specs,
-    or a file is not valid.
+    `experiments/<paper>/`. `alone`: hide the tables of the suite; its data sets stay. A table that
+    lacks a plug-in is added as a blocked one, which cannot be run. Raises ElmbenchError if the
+    folder holds no specs, or a file is not valid.
     """
     folder = real_path(folder)
     datasets = folder / _DATASETS
@@ -107,9 +107,10 @@ def load_plugins(
 ) -> list[Path]:
     """Load the named plug-ins, or else those of the project; return their paths.
 
-    `files`: the names; if empty, the project's are loaded, and none if `project` is None. A plug-in
-    of the project that fails is left out, which blocks only the tables that need it; `remark` is
-    called with a sentence on it. A named one that fails raises ElmbenchError.
+    `files`: the names; if empty, the project's are loaded, and none if `project` is None. Without
+    files, the paths are in the order of the project. A plug-in of the project that fails is left
+    out, which blocks only the tables that need it; `remark` is called with a sentence on it. A
+    named one that fails raises ElmbenchError.
     """
     if files or project is None:
         return [load_plugin(file) for file in files]

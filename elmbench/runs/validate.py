@@ -94,7 +94,8 @@ def _check_experiment(file: ExperimentFile) -> None:
 def _check_expected_verdicts(file: ExperimentFile) -> None:
     """Raise ElmbenchError unless each expectation has a verdict that `elmbench check` may print.
 
-    The allowed verdicts depend on whether it is about a claim, a model or the whole table.
+    They are `CLAIM_VERDICTS` for a claim, `JUDGED` for the value of a model, and `TABLE_VERDICTS`
+    or a text "holds but for ..." for a metric of the table.
     """
     for expectation in file.spec.expect:
         verdicts: tuple[str, ...] = TABLE_VERDICTS

@@ -23,9 +23,9 @@ def write_results(
     """Write all files of a table from the store, and return its results.
 
     These are `cells.csv` and what follows from it, such as tables, figures and verdicts. `planned`,
-    `commands`: the cells of the table, and the commands that requested them; None for all in the
-    store. `figure_format`: another format of figures beside PNG, or "png". Raises WriteError if the
-    folder cannot be written.
+    `commands`: the cells of the table, and the commands that requested them, which
+    `environment.json` lists; None for all in the store. `figure_format`: another format of figures
+    beside PNG, or "png". Raises WriteError if the folder cannot be written.
     """
     written = write_cells(
         resolved, store, results_dir, planned=planned, commands=commands

@@ -158,8 +158,9 @@ def _ranks_on(
 ) -> tuple[int, int] | None:
     """Return the best and the worst rank of a model on a data set; None if it cannot be ranked.
 
-    It must have a number of the ranking metric, and a rival. `dataset`: as the paper spells it.
-    `with_cited`: values that the paper takes from others are ranked, too.
+    It is ranked by the table's metric for the data set, of which the model and at least one other
+    must have a number. `dataset`: as the paper spells it. `with_cited`: values that the paper takes
+    from others are ranked, too.
     """
     name = table.name_of(dataset)
     metric = table.ranked_by.get(name, "")
@@ -259,8 +260,9 @@ def _rows_of_pair(
 ) -> tuple[str, str, PrintedNumbers, PrintedNumbers] | None:
     """Return the rows of two tested models: (label of their table, metric, row, other row).
 
-    A row is {data set: number}. It is None if no table of `paper` has both rows. `table`: that of
-    the tests. `name`: that of the test.
+    A row is {data set: number} of one model in the table's ranking metric. It is None if no table
+    of `paper` has both rows. `table`: that of the tests, whose `pairs` have the models of each.
+    `name`: that of the test; None for an unknown one.
     """
     if name not in table.pairs:
         return None
@@ -327,7 +329,10 @@ def _range_of_t(
 ) -> tuple[float, float]:
     """Return the range of abs(t) of the mean of differences: its least and its greatest value.
 
-    `samples`: the error of the mean has the sum of their variances.
+    The least is 0 if rounding may hide the whole difference, and the greatest is infinite if it may
+    hide all variation. `differences`: of the two rows, one for each data set. `samples`: the error
+    of the mean has the sum of their variances; both rows for the independent test, the differences
+    for the paired one.
     """
     n = len(differences.numbers)
     # t is the distance of the means over its error.

@@ -130,6 +130,8 @@ def _check_classes(
 ) -> Iterator[Finding]:
     """Yield a finding for each class whose number of rows differs between models of a data set.
 
+    A class is checked on the models that have both of its counts; there is no finding if they may
+    be equal before rounding. The finding remarks if exchanged axes would explain the difference.
     `dataset`: as the paper spells it. `models`: their printed numbers on it, {model: {metric:
     number}}.
     """
@@ -225,8 +227,9 @@ def _check_totals(
 ) -> Iterator[Finding]:
     """Yield the confusion matrices that do not add up to the test rows.
 
-    `dataset`: as the paper spells it. `models`: their printed numbers on it, {model: {metric:
-    number}}.
+    Models without all four counts are skipped, and nothing is yielded if the test rows are not
+    known. `dataset`: as the paper spells it. `models`: their printed numbers on it, {model:
+    {metric: number}}.
     """
     parts = table.parts_of(dataset)
     totals = _possible_totals(parts)
@@ -264,8 +267,9 @@ def _check_metrics(
 ) -> Iterator[Finding]:
     """Yield the metrics, here or in another table, that do not follow from the counts.
 
-    `dataset`: as the paper spells it. `models`: their printed numbers on it, {model: {metric:
-    number}}. `paper`: all tables of the paper.
+    Models of this table without all four counts are skipped. A metric in another table counts if it
+    is of the same measurement. `dataset`: as the paper spells it. `models`: their printed numbers
+    on it, {model: {metric: number}}. `paper`: all tables of the paper.
     """
     parts = table.parts_of(dataset)
     for model, numbers in models.items():

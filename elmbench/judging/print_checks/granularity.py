@@ -67,7 +67,8 @@ def _possible_means(parts: Parts, is_of_training: bool) -> list[Shares]:
     """Return the means of shares of training or test rows that a value may be.
 
     There is one for each possible number of rows and of runs; none if the rows or the sizes of the
-    folds are not known. `parts`: these numbers. `is_of_training`: of the training rows.
+    folds are not known. `parts`: these numbers. `is_of_training`: the shares are of training rows,
+    without regard to folds; else they are of test rows, over the folds.
     """
     if is_of_training:
         sizes = parts.trained

@@ -23,8 +23,9 @@ _KNOWN_FOLDS = ("kfold", "stratified-kfold")
 def read_printed_tables(files: Iterable[ExperimentFile]) -> list[PrintedTable]:
     """Return the tables of one paper that have published values.
 
-    `files`: those of all its tables, in its order. A table with exactly the values of an earlier
-    one is left out.
+    `files`: those of all its tables, in its order; files without published values are left out, but
+    the names and numbers of rows that any table prints serve all. A table with exactly the values
+    of an earlier one is left out.
     """
     with_values = []
     seen = set()

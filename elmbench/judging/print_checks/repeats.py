@@ -195,7 +195,8 @@ def _repeated_speed_ups(
 ) -> Iterator[Finding]:
     """Yield the data sets whose speed-ups begin as those of another one, in this or a later table.
 
-    `paper`: all tables of the paper in their order, with this one.
+    A finding is on a data set of this table; it has the common numbers and the other data set.
+    `paper`: all tables of the paper in their order, with this one; earlier ones are not compared.
     """
     rows = _speed_ups(table)
     names = list(rows)

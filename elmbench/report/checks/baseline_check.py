@@ -48,9 +48,10 @@ def check_baselines(
     """Compare the cells of profile `ci` of tables with their baselines: {table id: comparison}.
 
     A comparison is a dict for JSON: `compared`, the number of cells, and `differences`, a list with
-    a dict for each. `names`: ids or aliases; if empty, all tables that have a baseline and results.
-    Raises NothingToCompareError if a named table has no baseline or no results, or if no table has
-    both, and ElmbenchError for another profile than `ci`.
+    a dict for each (`cell`, `column`, `baseline`, `value` and `allowed`, all texts). `names`: ids
+    or aliases; if empty, all tables that have a baseline and results. Raises NothingToCompareError
+    if a named table has no baseline or no results, or if no table has both, and ElmbenchError for
+    another profile than `ci`.
     """
     if profile != "ci":
         problem = f"--profile {profile} has no baselines"

@@ -24,8 +24,10 @@ class CheckedPrint(NamedTuple):
 def check_prints(names: Sequence[str]) -> list[CheckedPrint]:
     """Check the published values of tables for slips that no results are needed to see.
 
-    Return the findings of each table that has published values. `names`: ids, aliases or keys of
-    papers; all tables if empty. Raises NothingToCompareError if none of them has published values.
+    Return a record for each table that has published values: its id, their number and its findings,
+    which may be none. Each table is checked beside all tables of its paper, even if these are not
+    named. `names`: ids, aliases or keys of papers; all tables if empty. Raises
+    NothingToCompareError if none of them has published values.
     """
     files = _files_of(names)
     wanted = {file.id for file in files}

@@ -66,9 +66,9 @@ def recall_check(
 
     `names`: ids or aliases; all tables with results if empty. `profile`: None for all but `ci`, or
     `ci` if there is no other. `watch`: yields the tables that it is given, to show progress; it is
-    not called if the cache has the comparison. `as_json`: make the record for JSON instead of the
-    blocks of text. A comparison with warnings, or without compared values, is not cached. Raises
-    NothingToCompareError if a named table has no results.
+    not called if the cache has the comparison. `as_json`: make the record for JSON, with no blocks;
+    else the blocks of text, and no record. A comparison with warnings, or without compared values,
+    is not cached. Raises NothingToCompareError if a named table has no results.
     """
 
     def make() -> str | None:
@@ -97,7 +97,8 @@ def published_check(
     """Return the comparison of tables with their papers, from results that were read before.
 
     `papers`: from `check_published`. `dirs`: the folders that they were read from, for the line on
-    the origins. `as_json`: make the record for JSON instead of the blocks of text.
+    the origins. `as_json`: make the record for JSON (`record`), without blocks; else make the
+    blocks of text (`blocks`), and `record` is None. Without papers, there are no blocks.
     """
     from elmbench.judging.expectations import check_strictly
     from elmbench.judging.verdict_words import COMPARED

@@ -83,6 +83,7 @@ def site_files(
 ) -> dict[str, str | Path]:
     """Return the files of the site: {address: text of a page, style or data, or path to be copied}.
 
+    An address is relative to the site's folder. `papers`: all papers, to which each page has links.
     `recall`: returns the texts of a paper (by its key) or of the overview (``*``), from a cache or
     by calling the function that it is given. `watch`: yields the tables that it is given, to show
     progress.
@@ -131,7 +132,8 @@ def _overview_pages(
 ) -> Iterator[tuple[str, str]]:
     """Yield (address, HTML) of each page on all papers, after all tables have been judged.
 
-    `watch`: yields the tables that it is given while they are judged, to show progress.
+    They are the first page and one for each topic, such as data sets. `watch`: yields the tables
+    that it is given while they are judged, to show progress.
     """
     for table in _watch_tables(
         [table for paper in papers for table in paper.tables], watch

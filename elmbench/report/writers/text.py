@@ -68,7 +68,8 @@ def table_text(
     Published values have the layout of the paper, data sets by models: the paper's row, with the
     signs of the verdicts, is below ours, and the best value of each row is marked. Other values,
     and comparisons, have the lines of their kind of table. A grid wider than `width` characters is
-    cut into blocks of columns. `hidden`: kinds of notes that are left out.
+    cut into blocks of columns. `hidden`: kinds of notes that are left out below; questions to the
+    user are always shown, above the sections.
     """
     parts: list[RenderableType] = [
         Text(f"\n{table.title}", style="bold"),
@@ -142,8 +143,8 @@ def blocks(
     """Yield a table in blocks of columns that each fit `width` characters, as tables of rich.
 
     Each block begins with the first `n_names` columns, which label the rows; the others are aligned
-    to the right. `rows`: a cell for each of `headings`. A column that is too wide has a block of
-    its own.
+    to the right. `rows`: a cell for each of `headings`, which is shown as text. `n_names`: at least
+    1. A column that is too wide has a block of its own.
     """
     columns = [list(map(str, column)) for column in zip(headings, *rows, strict=True)]
     widths = [_text_width(column) for column in columns]
@@ -316,7 +317,8 @@ def grids_to_show(
     """Return the grids of a section that a table shows; none if none has published values.
 
     They are those with published values or added metrics. The first section (`first`) also has the
-    times of the fits; the others leave out grids of times and sizes alone, unless all are.
+    times of the fits; the others (`first` is False) leave out grids of times and sizes alone,
+    unless all are. Grids of times without published values come last.
     """
     from elmbench.report.build_table import grids_of
     from elmbench.specs.measures import UNJUDGED
