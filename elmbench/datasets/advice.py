@@ -184,7 +184,7 @@ def split_warnings(
 ) -> Iterator[str]:
     """Yield warnings if groups or times contradict a user's own test part or folds.
 
-    `columns`: the arrays of shape (n,) under the keys `groups`, `times` and `folds`, any may be
+    `columns`: the arrays of shape (n,) under the keys `groups`, `times` and `folds`; any may be
     absent. `folds` has the number of the fold that tests each row, -1 if none does; it counts only
     if `n_train` is None. `n_train`: the number of training rows, which come first; None without a
     test part. `names`: the user's names of the columns.

@@ -140,7 +140,7 @@ def _no_column_left(rows: DescribedRows) -> Fault | None:
 
 
 def _no_feature(rows: DescribedRows) -> Fault | None:
-    """Return the fault of rows without features, for any reason; None if there are some."""
+    """Return the fault of rows without features, for any reason; None if there are features."""
     n_rows, n_columns = rows.table.X.shape
     if n_columns > 0:
         return None
@@ -231,7 +231,7 @@ def _missing_features(rows: DescribedRows) -> Fault | None:
 
 
 def _single_class(rows: DescribedRows) -> Fault | None:
-    """Return the fault of a classification with fewer than two labels; None for any other task."""
+    """Return the fault of a classification with fewer than two labels; None otherwise."""
     if rows.task != "classification" or len(rows.labels) >= 2:
         return None
     label = rows.labels[0] if rows.labels else None

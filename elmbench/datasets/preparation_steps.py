@@ -33,8 +33,10 @@ _REPLACE = "correct or replace the file"
 def prepare_dataset(table: Table, steps: Iterable[specs.Step]) -> Table:
     """Return the table after these steps of preparation, in their order.
 
-    Their classes in `elmbench.specs.datasets.sources` describe them. Raises ElmbenchError if a step
-    names a column or category that does not exist, or is not for sparse rows.
+    A step encodes categories as indicators (`one-hot`) or numbers (`Ordinal`), drops columns, rows
+    with missing values, constant columns or repeated rows, fills missing values, rounds all values,
+    or resizes images. Raises ElmbenchError if a step names a column or category that does not
+    exist, or is not for sparse rows.
     """
     for step in steps:
         match step:
@@ -318,7 +320,8 @@ def _covers(labels: Mapping[str, str], words: set[str]) -> bool:
 def _relabel(table: Table, words: NDArray[np.object_], mapping: _LabelMapping) -> Table:
     """Return the table with the label of each of `words` as its target.
 
-    A remark names the labels if the mapping is assumed.
+    A remark names the labels if the mapping is assumed. A word without a label of its own gets that
+    of "*" in `mapping.labels`.
     """
     labels = mapping.labels
     other = labels.get("*", "")

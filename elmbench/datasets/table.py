@@ -508,7 +508,7 @@ def is_placeholder(word: str) -> bool:
 def to_numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:
     """Return a column as floats, with NaN for missing values; None if it holds a word.
 
-    Words that spell plain numbers, such as 1.5 or -2e3, are converted.
+    Words that spell plain numbers, such as 1.5 or -2e3, are converted. Booleans become 0 and 1.
     """
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)

@@ -35,7 +35,11 @@ def content_of(value: Any) -> Any:
 
 @cache  # a plan converts a million values
 def _conversion(cls: type) -> Callable[[Any], Any]:
-    """Return the function that converts a value of this class; see `content_of`."""
+    """Return the function that converts a value of this class to the types of JSON.
+
+    It calls the method `content` of a class that has one, makes a mapping of the fields of another
+    dataclass and a list of a tuple, and returns any other value as it is.
+    """
     if hasattr(cls, "content"):
         return methodcaller("content")
     if is_dataclass(cls):

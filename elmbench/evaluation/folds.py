@@ -164,7 +164,11 @@ class OuterFold:
 
     @property
     def _n_training_part(self) -> int:
-        """The number of rows of the training part, according to the spec."""
+        """The number of rows of the training part, according to the spec.
+
+        Of official parts, it is the size that the spec gives, or that of all rows if it gives none;
+        of other splits, it follows from the number of all rows.
+        """
         n = self.dataset.n_rows
         outer = self.protocol.outer
         if outer.kind != "official":
@@ -367,8 +371,9 @@ def _cached_parts(
 def fold_data(outer_fold: OuterFold, data_dir: str | None) -> FoldData:
     """Return the data of an outer fold: its training rows, in the order of learning, and test rows.
 
-    The inputs are scaled when they are first used. Raises ElmbenchError for a whole leave-one-out.
-    `data_dir`: the folder of the user's files; None for `ELMBENCH_DATA_DIR`.
+    The inputs are encoded and scaled when they are first used; of a fold that uses only some of its
+    rows, only these. Raises ElmbenchError for a whole leave-one-out. `data_dir`: the folder of the
+    user's files; None for `ELMBENCH_DATA_DIR`.
     """
     learnt, tested = fold_rows(outer_fold, data_dir)
     whole = load_rows(outer_fold.dataset, data_dir)

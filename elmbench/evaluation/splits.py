@@ -354,8 +354,9 @@ def n_training_rows(split: Split, n_rows: int) -> int:
 def check_splittable(data: Dataset, split: Split) -> None:
     """Raise ElmbenchError if the rows of a data set do not suffice for a split.
 
-    That is, if a part would be empty, a holdout would lack a class, or there are too few folds,
-    groups, times or rows of a class.
+    That is, if official parts are missing, a part of a holdout would be empty or lack a class, the
+    column of folds has another number of folds than the split, or there are too few rows, groups,
+    times or rows of a class.
     """
     n = len(data.y)
     kind = split.kind
@@ -464,7 +465,7 @@ def rare_class_remark(spec: DatasetSpec, split: Split) -> str:
     """Return a remark on the classes that have fewer rows than stratified folds.
 
     It is empty without such classes, for other kinds of split, or if the sizes of the classes are
-    not known.
+    not known. If `spec.positive` names labels, they count as one class and all others as a second.
     """
     counts = spec.shape.classes
     if split.kind not in (

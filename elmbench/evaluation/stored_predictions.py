@@ -50,7 +50,10 @@ class Predictions:
 
     @property
     def have_diverged(self) -> bool:
-        """True unless all predictions, squared errors and decision values are finite."""
+        """True unless the predictions, and the decision values if there are any, are finite.
+
+        For a regression, the sum of the squared errors must be finite, too.
+        """
         with np.errstate(over="ignore", invalid="ignore"):
             numbers = self.predicted
             if self.labels is None:
@@ -300,7 +303,7 @@ class StoredPredictions:
 
     @cached_property
     def probabilities(self) -> Array | None:
-        """Probabilities of shape (n, k); None if the model has none."""
+        """Probabilities of shape (n, k), from the stored log-odds; None if the model has none."""
         odds = self.columns("log_odds")
         if odds is None:
             return None

@@ -97,7 +97,8 @@ class Store:
     def refresh(self) -> None:
         """Read the names of the lines that any process has appended since the last call.
 
-        Raises ElmbenchError if a file cannot be read.
+        Raises ElmbenchError if a file cannot be read. A damaged line is counted; an incomplete last
+        one is read at a later call.
         """
         for path in self._files():
             start = self._read.get(path.name, 0)

@@ -180,7 +180,8 @@ class OSPVMClassifier(ProjectionClassifier):
         """Choose the singular values that have hidden nodes: set `_nodes` and `singular_values_`.
 
         `values`: the singular values of the rows so far, descending, without that of the ones if
-        the mean is updated.
+        the mean is updated. In the mode "exact", `singular_values_` has all values of the spectrum,
+        else those of the nodes.
         """
         n_rows = self.n_seen_
         if self.update_mean:

@@ -117,9 +117,9 @@ def path_grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[PathGri
     """Group the candidates by their parameters of other steps than the last one; return a
     `PathGrid` for each group.
 
-    `estimator`: of a search, with or without a pipeline. `candidates`: their parameters, with names
-    such as "svc__C" for steps. The list is empty if a single candidate has no path, so that all
-    must be fitted.
+    `estimator`: of a search, with or without a pipeline. `candidates`: {parameter: value} of each,
+    with names such as "svc__C" for steps. The list is empty if a single candidate has no path, so
+    that all must be fitted.
     """
     grids: dict[tuple[tuple[str, int], ...], PathGrid] = {}
     for number, params in enumerate(candidates):

@@ -160,7 +160,9 @@ def _metric_values(
     """Return a metric of p candidates at once, of shape (p,), without the sign of a scorer; None if
     its formula does not take these predictions.
 
-    `labels`: the true values, of shape (n,). `predicted`: labels or numbers of shape (p, n).
+    `labels`: the true values, of shape (n,). `predicted`: labels or numbers of shape (p, n). It
+    takes labels for a metric of counts, and finite numbers for a metric of values, unless all true
+    values are equal, or for "roc_auc" of two classes.
     """
     are_numbers = predicted.dtype.kind == "f"
     if metric.takes == "counts" and not are_numbers:

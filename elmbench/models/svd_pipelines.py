@@ -72,6 +72,9 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Family
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Compute the directions of the rows of `X`, of shape (n_samples, n_features), dense or
         sparse; `y` has no effect.
+
+        There are `n_components` directions, or fewer if the rows have a smaller rank. Large sparse
+        rows, whose dense form would take too much memory, are decomposed by ARPACK.
         """
         rows = self._validate_rows(X)
         n, d = rows.shape

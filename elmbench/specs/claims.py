@@ -139,7 +139,9 @@ class Expectation(Spec):
 
     @property
     def subject(self) -> str:
-        """The subject of the expectation in words, such as 'the verdict on accuracy'."""
+        """The subject of the expectation in words: 'the claim CLAIM' if it has a claim, 'METRIC of
+        MODEL on DATASET' if it has a model, else 'the verdict on METRIC'.
+        """
         if self.claim:
             return f"the claim {self.claim!r}"
         if self.model:

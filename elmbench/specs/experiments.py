@@ -276,7 +276,9 @@ class Experiment(Spec):
     def _profiles_make_sense(self) -> Experiment:
         """Raise ValueError if a profile is unknown, or contradicts the table.
 
-        Only its stand-ins and columns are checked here.
+        Only its stand-ins and columns are checked here: stand-ins are for profile `ci` without
+        `datasets`, and none is a data set of the table; columns exist, and come with those that
+        they are like.
         """
         _check_names("profiles names", self.profiles, PROFILES)
         for key, profile in (

@@ -67,7 +67,8 @@ class ValueRange(Spec):
     def _is_complete(self) -> ValueRange:
         """Raise ValueError unless the keys of exactly one form are given, and all of them.
 
-        There may be 1 to 10,000 values.
+        The forms are a list of values, a range, powers of 2 and powers of 10. There may be 1 to
+        10,000 values. Returns the object itself.
         """
         if len(self._forms) != 1:
             raise ValueError(f"expected {_FORMS}")

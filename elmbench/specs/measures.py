@@ -128,7 +128,8 @@ class Measure:
     def written_value(self) -> str:
         """The value of the hyperparameter, in a unique spelling: `50`, `0.5`, `2^-20`.
 
-        It has a meaning only if `parameter` is not empty.
+        A float has up to six digits if these are exact; else it is a power of two, or has all its
+        digits. It has a meaning only if `parameter` is not empty.
         """
         value = self.value
         if not isinstance(value, float):

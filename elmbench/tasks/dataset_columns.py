@@ -121,7 +121,11 @@ class DatasetColumns:
         )
 
     def _refuse_fewer_rows(self) -> None:
-        """Raise ElmbenchError if a profile uses only some rows, but splits are given row by row."""
+        """Raise ElmbenchError if a profile uses only some rows, but splits are given row by row.
+
+        The error names `rows`, which neither given outer nor given inner splits allow, or
+        `tune-rows`, which given inner splits do not allow.
+        """
         settings = self.resolved.settings
         kinds = (self.split.kind, self.inner.kind)
         key = ""

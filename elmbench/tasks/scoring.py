@@ -88,8 +88,9 @@ class GridProblem(CandidateProblem):
     def _path_for(self, metric: Metric) -> str:
         """Return the name of the method (a path over the grid) whose outputs a metric takes.
 
-        It is "evaluate_grid" or "decision_grid"; empty if candidates must be fitted separately. The
-        model may lack the method.
+        It is "evaluate_grid" for a metric of predictions. For one of scores, it is "decision_grid"
+        if the metric takes decision values of the model, and every fold has all classes. Otherwise
+        it is empty: candidates must be fitted separately. The model may lack the method.
         """
         if metric.takes in ("counts", "values"):
             return "evaluate_grid"

@@ -329,7 +329,8 @@ class LimitedWorker:
 
         The process is started or replaced if necessary. Loading the data has a time limit of at
         least a minute, and does not count to the seconds of the answer. `restarts`: how many times
-        a process that dies while it starts is replaced.
+        a process that dies while it starts is replaced. If the worker has been stopped, the result
+        is a failure that says so.
         """
         start = time.monotonic()
         current = self._worker

@@ -75,7 +75,11 @@ def _fill_in(name: str, key: str) -> str:
 
 
 def _check_key(key: str) -> None:
-    """Raise ElmbenchError if a text cannot be the key of a paper."""
+    """Raise ElmbenchError if a text cannot be the key of a paper.
+
+    A key has lower-case letters and digits, in words that single hyphens join, is not too long, and
+    is not the word for tables that have no paper.
+    """
     if not _KEY.fullmatch(key) or len(key) > _LONGEST_KEY:
         expected = (
             "lower-case letters and digits, in words that single hyphens join, of at most "
@@ -93,7 +97,7 @@ def _check_key(key: str) -> None:
 
 
 def _check_empty(folder: Path) -> None:
-    """Raise ElmbenchError unless a folder is missing or empty."""
+    """Raise ElmbenchError unless a folder is missing or empty; also for a file or a link."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         problem = f"{folder} is not a folder"
     elif folder.is_dir() and any(folder.iterdir()):
