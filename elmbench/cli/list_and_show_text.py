@@ -74,7 +74,8 @@ def _title_text(title: str, missing: Sequence[str]) -> Text:
 def _presence(line: Mapping[str, Any]) -> str:
     """Return "yes", "some" or "no": whether the data sets of a table are present.
 
-    `line`: has the lists of names `data sets`, all of the table's, and `missing data sets`.
+    "some" means that some of them are missing; a table without data sets is "yes". `line`: has the
+    lists of names `data sets`, all of the table's, and `missing data sets`.
     """
     n_missing = len(line["missing data sets"])
     if not n_missing:

@@ -117,8 +117,9 @@ class JudgedPaper:
     def values_by_verdict(self) -> dict[str, int]:
         """The number of published values with each verdict and, as `not run`, without results yet.
 
-        Each value with a verdict counts once; one that was not run counts in each table that prints
-        it. Facts of data sets do not count.
+        The form is {verdict: number}, with all of `VERDICTS`, also those without values. Each value
+        with a verdict counts once; one that was not run counts in each table that prints it. Facts
+        of data sets do not count.
         """
         not_run = sum(table.values_by_verdict["not run"] for table in self.tables)
         return {verdict: self.counts.values[verdict] for verdict in VERDICTS} | {

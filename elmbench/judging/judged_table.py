@@ -140,8 +140,8 @@ class JudgedTable:
     def values_by_verdict(self) -> dict[str, int]:
         """The number of published values with each verdict and, as `not run`, without results yet.
 
-        Facts of data sets do not count; a table that has some verdict on these has no values `not
-        run`.
+        The form is {verdict: number}, with all of `VERDICTS`, also those without values. Facts of
+        data sets do not count; a table that has some verdict on these has no values `not run`.
         """
         values, facts = self.counts
         not_run = 0 if facts else max(0, self._n_to_judge() - values.total())

@@ -249,8 +249,9 @@ class Statistics:
     def record(self) -> dict[str, Any]:
         """Return the comparison for JSON; the keys are the names of its properties.
 
-        Of Friedman's test, `friedman` is the statistic and `p` the p-value, both None for two
-        models.
+        They are `source`, `datasets`, `left_out`, `ranks` and `win_rates` ({model: number}),
+        `critical_distance`, and `nemenyi`, `wilcoxon` and `wins` ({model: {rival: value}}). Of
+        Friedman's test, `friedman` is the statistic and `p` the p-value, both None for two models.
         """
         test = self.friedman
         return {

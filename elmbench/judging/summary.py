@@ -64,9 +64,9 @@ def summary_lines(
     """Return the lines of `summary.csv`, in their order: one for each group of cells and metric.
 
     Some published values without cells have lines, too: those of models that were not measured.
-    `published_only`: leave out readings other than the default, and measures that have no published
-    value and that no claim names, except the first measure of a group. Each line of a group is
-    computed only once for `measured`.
+    `published_only`: by default, all readings and measures have lines; True to leave out readings
+    other than the default, and measures that have no published value and that no claim names,
+    except the first measure of a group. Each line of a group is computed only once for `measured`.
     """
     lines = [*_measured_lines(measured, published_only), *_unmeasured_lines(measured)]
     order = order_of(measured.resolved)

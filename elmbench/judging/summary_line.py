@@ -68,7 +68,9 @@ class SummaryLine:
     def record(self) -> dict[str, Any]:
         """Return the line by the columns of `summary.csv`, None for those without a value.
 
-        The column `ROWS_OFF` is always included.
+        They are `dataset`, `model`, `metric`, `select`, `reading`, `mean`, `std`, `n`, `published`,
+        `published_std`, `verdict`, `ended`, `runs`, `low`, `high`, `runs_to_tell` and `rows_off`,
+        which is always included. Published numbers are floats.
         """
         published = self.published
         return {

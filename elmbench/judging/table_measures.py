@@ -300,7 +300,12 @@ def _are_positive(numbers: Array) -> Array:
 
 
 def _pair_order(pairs: Sequence[_ComparedPair]) -> PairOrder:
-    """Return the order of two models. `pairs`: the same two models on each data set."""
+    """Return the order of two models, from that of their means on each data set.
+
+    It has the number of data sets on which our runs separate them in the printed order, those on
+    which they do so in the opposite one, and the number on which they are not separated. `pairs`:
+    the same two models on each data set, at least one.
+    """
     separated = [pair for pair in pairs if pair.is_separated]
     opposite_on = tuple(pair.dataset for pair in separated if not pair.is_same)
     return PairOrder(

@@ -571,7 +571,10 @@ def leave_one_out(rows: Sequence[Row]) -> Iterator[Rest]:
 
 
 def without_models(rows: Sequence[Row], models: Sequence[str]) -> list[Row]:
-    """Return the rows without some models; rows that would be empty are left out."""
+    """Return the rows without some models; rows that would be empty are left out.
+
+    `models`: their names, of which any may be missing in a row.
+    """
     rest = [
         row.select(np.array([model not in models for model in row.models]))
         for row in rows
@@ -580,7 +583,10 @@ def without_models(rows: Sequence[Row], models: Sequence[str]) -> list[Row]:
 
 
 def _rows_by_model(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return, for each model, the rows that have it, with this model alone."""
+    """Return, for each model, the rows that have it, with this model alone.
+
+    The form is {model: rows}; both keep the order of `rows`.
+    """
     models = dict.fromkeys(model for row in rows for model in row.models)
     return {
         model: [

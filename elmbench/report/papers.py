@@ -227,6 +227,9 @@ def without_ci(profiles: Sequence[str]) -> list[str]:
 
 
 def papers_of(tables: Iterable[TableResults]) -> list[PaperResults]:
-    """Return tables grouped by paper, in the order in which the papers first occur."""
+    """Return tables grouped by paper, in the order in which the papers first occur.
+
+    The tables of a paper keep their order. Papers are the same if their keys are.
+    """
     by_paper = group_by(tables, lambda table: table.file.paper.key).values()
     return [PaperResults(group[0].file.paper, tuple(group)) for group in by_paper]

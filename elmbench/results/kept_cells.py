@@ -167,7 +167,9 @@ def _is_outdated(model: str, dataset: str, resolved: Resolved) -> bool:
 def _kept_records(environment: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the records of the cells that earlier runs have kept, from an `environment.json`.
 
-    The result is empty if there are none or they are damaged.
+    A record is a dict with the `commands`, `spec_sha256`, `datasets` and `models` of these cells,
+    among others. The result is empty if there are none or they are damaged. `environment`: the
+    content of the file, in which they are the list `kept`.
     """
     kept = environment.get("kept")
     return (
@@ -260,7 +262,8 @@ def _is_same_task(
 ) -> bool:
     """Return True if the cells of an entry in two runs have the same specification, data and model.
 
-    `record`, `origin`: the provenance of the two runs. `entry`: (data set, model, selection,
+    `record`, `origin`: the provenance of the two runs, with `spec_sha256`, `datasets` ({name:
+    checksums}) and `models` ({column: name and version}). `entry`: (data set, model, selection,
     reading).
     """
     dataset, model, _, _ = entry
@@ -276,7 +279,9 @@ def _is_same_task(
 def _description_of(record: Mapping[str, Any], kind: str, name: str) -> Any:
     """Return the description of a data set or model in a record; None without one.
 
-    `kind`: `datasets` or `models`. `name`: that of the data set, or of the column of the table.
+    It is a list of checksums for a data set, and a text such as `eem, version 1` for a model.
+    `kind`: `datasets` or `models`, the key of {name: description} in the record. `name`: that of
+    the data set, or of the column of the table.
     """
     parts = record.get(kind)
     return parts.get(name) if isinstance(parts, dict) else None
@@ -290,13 +295,20 @@ def _entries(cells: pd.DataFrame) -> set[tuple[str, ...]]:
 def _have_entries(
     cells: pd.DataFrame, entries: set[tuple[str, ...]]
 ) -> pd.Series[bool]:
-    """Return a mask, True for each cell whose entry, as in `_entries`, is among these."""
+    """Return a mask, True for each cell whose entry is among these.
+
+    An entry is (data set, model, selection, reading). `cells`: lines of `cells.csv`; the mask has
+    their index.
+    """
     has_entry = [entry in entries for entry in _entry_of_each(cells)]
     return pd.Series(has_entry, index=cells.index)
 
 
 def _entry_of_each(cells: pd.DataFrame) -> Iterator[tuple[str, ...]]:
-    """Yield the entry of each cell: (data set, model, selection, reading)."""
+    """Yield the entry of each cell: (data set, model, selection, reading).
+
+    `cells`: lines of `cells.csv`, whose order the entries have.
+    """
     entries: Iterator[tuple[str, ...]] = cells[_ENTRY].itertuples(
         index=False, name=None
     )

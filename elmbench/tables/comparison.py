@@ -202,7 +202,8 @@ class ComparisonTable(TableKind):
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
         """Yield the lines of each data set as {name of the column: text}, the best model first.
 
-        Models with failed cells come last.
+        Models with failed cells come last, without a rank. `entries`: of one section; those of a
+        data set, and within it those of a model, stand together.
         """
         for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
             yield from self._lines_of_dataset(dataset, list(group))
@@ -282,7 +283,8 @@ class ComparisonTable(TableKind):
         """Yield the notes on each data set, then those on missing metrics.
 
         The notes on a data set are about its ranking, ties, the dummy, the best model and the power
-        of the test, under the default readings and the first selection.
+        of the test, under the default readings and the first selection. `cells`: the frame of
+        `cells.csv`.
         """
         for name, group in default_cells(cells).groupby("dataset", sort=False):
             yield from self._notes_on_dataset(str(name), group)

@@ -188,7 +188,8 @@ class CurvesTable(TableKind):
     def lines(self, entries: Sequence[Entry]) -> Iterator[Line]:
         """Yield a line {name of the column: text} for each point of a curve, or for some of them.
 
-        Of more than 20 points, about evenly spaced ones are shown (see `_thin_points`).
+        Of more than 20 points, about evenly spaced ones are shown (see `_thin_points`). `entries`:
+        of one section, each with the measure at a point; the lines keep their order.
         """
         points = _thin_points(
             list(dict.fromkeys(point_of(entry.measure) for entry in entries))

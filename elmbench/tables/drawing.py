@@ -194,7 +194,8 @@ def curve_of(points: pd.DataFrame, model: str, by: str) -> pd.DataFrame:
 def default_cells(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the cells under the default readings and the first selection of their entry.
 
-    That is the first one in the order of the cells, for each model on each data set.
+    That is the first one in the order of the cells, for each model on each data set. `cells`: lines
+    of `cells.csv`, of which those are returned, with their index.
     """
     default = cells[cells["reading"] == ""]
     return default[
@@ -206,7 +207,11 @@ def default_cells(cells: pd.DataFrame) -> pd.DataFrame:
 def default_cells_by_model(
     cells: pd.DataFrame,
 ) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """Yield (data set, model, its cells) under default readings and the first selection."""
+    """Yield (data set, model, its cells) under default readings and the first selection.
+
+    They are in the order of their first cells. `cells`: lines of `cells.csv`; the yielded cells
+    have its columns and index.
+    """
     for (dataset, model), group in default_cells(cells).groupby(
         ["dataset", "model"], sort=False
     ):

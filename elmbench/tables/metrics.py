@@ -79,7 +79,8 @@ class MetricsTable(TableKind):
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
         """Return the columns of each metric, optimism, times and their ratios for these data sets.
 
-        A narrow table leaves the ratios out, since they are optional.
+        `datasets`: the names of those that the table shows, whose metrics have columns. A narrow
+        table leaves the ratios out, since they are optional.
         """
         ratios = (replace(column, optional=True) for column in RATIOS)
         return (

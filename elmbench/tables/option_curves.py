@@ -117,7 +117,8 @@ def _draw_panel(
 def _marks_of(endings: Any) -> dict[str, str]:
     """Return a marker of matplotlib for each distinct status but ok, by the status.
 
-    `endings`: a series of statuses, empty for ok.
+    Markers repeat if there are more statuses than markers. `endings`: a series of statuses, empty
+    or missing for ok.
     """
     statuses = endings.astype(object).fillna("")
     distinct = dict.fromkeys(filter(None, statuses))

@@ -60,7 +60,8 @@ class SurfaceTable(CurvesTable):
         """Yield the points of one row of the surface, that of the column `model` of the table.
 
         They have `metric`, `parameter`, `value` (of the first hyperparameter), `mean`, `std` and
-        `n`, and `row` and `row_value`, the symbol and the value of the second one.
+        `n`, and `row` and `row_value`, the symbol and the value of the second one. `cells`: those
+        of this model and data set. A model that is no column of the table raises KeyError.
         """
         rows = self.options.rows
         row = {

@@ -99,7 +99,10 @@ class WeightPathsTable(MetricsTable):
         return 1 if measure.metric in COUNTED else super().places(measure, published)
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
-        """Return the columns of metrics, kernels, iterations, optimism, times and ratios."""
+        """Return the columns of metrics, kernels, iterations, optimism, times and ratios.
+
+        `datasets`: the names of those that the table shows, whose metrics have columns.
+        """
         columns = list(super().columns(datasets))
         i = [column.name for column in columns].index("optimism")
         return (

@@ -58,8 +58,9 @@ def _printed_table(
 ) -> PrintedTable:
     """Return the printed table of a file.
 
-    `spellings`: the names of data sets in all tables of the paper. `facts`: the printed numbers of
-    their rows, {data set: {fact: number}}, such as `instances`.
+    `spellings`: the names of data sets in all tables of the paper. `file`: the table's, with
+    published values. `facts`: the printed numbers of their rows, {data set: {fact: number}}, such
+    as `instances`.
     """
     spec = file.spec
     resolved = Resolved(file=file, spec=spec, profile="paper", settings=Profile())
@@ -169,7 +170,8 @@ def _tests_all_rows(split: Split) -> bool:
 def _public_parts(split: Split, dataset: DatasetSpec) -> tuple[int, int] | None:
     """Return the numbers of training and test rows of the public file.
 
-    It is None if the split does not determine them.
+    They are those of a split with sizes, or of the official split of the file. It is None for other
+    kinds of split, or if the file has no official one.
     """
     if split.kind in SIZED:
         return part_sizes(split, dataset.public.instances)

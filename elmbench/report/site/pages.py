@@ -209,7 +209,8 @@ def _page(
 ) -> tuple[str, str]:
     """Return (name, HTML) of a page, with links to all papers and topics.
 
-    `template`: the name of its template. `content`: the further variables of the template.
+    `template`: the name of its template. `name`: the address of the page. `papers`: all papers; the
+    template gets them, too. `content`: its further variables by name.
     """
     paper_links = [(paper.page, paper.paper) for paper in papers]
     text = (
