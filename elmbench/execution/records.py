@@ -110,18 +110,19 @@ class _Result(_Form):
 
     @model_validator(mode="after")
     def _has_plausible_classes(self) -> Self:
-        """Raise ValueError if predictions have more classes than rows, and more than 1,000.
+        """Return the result; raise ValueError if its predictions have too many classes.
 
-        The rows are the training and test rows of the result, `n_train` and `n_test`.
+        They may have 1,000, or more if there are as many rows: the training and test rows of the
+        result, `n_train` and `n_test`.
         """
         if self.predictions is None or self.predictions.classes is None:
             return self
         n_train = self.n_train or 0
         n_test = self.n_test or 0
-        n_rows = n_train + n_test
+        n_rows = int(n_train + n_test)
         most_classes = max(_MOST_ABSENT_CLASSES, n_rows)
         if self.predictions.classes > most_classes:
-            raise ValueError(f"expected at most {n_rows} classes")
+            raise ValueError(f"expected at most {most_classes} classes")
         return self
 
 

@@ -24,6 +24,7 @@ from random_examples import examples
 from sentences import sentence
 
 from elmbench.errors import ElmbenchWarning
+from elmbench.execution.records import _Result
 from elmbench.execution.store import Store
 from elmbench.files import WriteError
 from elmbench.specs.grids import SearchGrid
@@ -213,6 +214,17 @@ def test_a_forged_result_is_a_damaged_record(store: Store, text: bytes) -> None:
     assert store.n_damaged == 1
     store.put(WORK, RESULT, "e")
     assert again(store).result(KEY) == RESULT
+
+
+@pytest.mark.parametrize(("n_rows", "most"), [(12, 1000), (1500, 1500)])
+def test_an_error_names_the_largest_number_of_classes(n_rows: int, most: int) -> None:
+    rows = {"n_train": n_rows - 3, "n_test": 3}
+    accepted = PREDICTIONS | {"classes": most}
+    _Result.model_validate(FIT | rows | {"predictions": accepted})
+    with pytest.raises(ValueError, match=f"at most {most} classes"):
+        _Result.model_validate(
+            FIT | rows | {"predictions": accepted | {"classes": most + 1}}
+        )
 
 
 @pytest.mark.parametrize(
