@@ -47,7 +47,10 @@ if TYPE_CHECKING:
 @app.command("compare", rich_help_panel=OWN_DATA)
 def compare_command(
     data: Annotated[
-        list[str], typer.Argument(help="Files such as CSV, openml:ID or sklearn:NAME.")
+        list[str],
+        typer.Argument(
+            help="Data sets, each a CSV file or the like, openml:ID or sklearn:NAME."
+        ),
     ],
     target: Annotated[
         str,
