@@ -327,7 +327,8 @@ def columns(task: str) -> list[str]:
 def unit_of(name: str) -> Unit:
     """Return the unit of a measure, by its name.
 
-    A name without a metric has the unit of a share, except for `RANK_CORRELATION`.
+    An unknown name is no error: it has the unit of a share, `SHARE`. So have measures that are not
+    registered metrics, except for `RANK_CORRELATION`.
     """
     if name == RANK_CORRELATION:
         return CORRELATION

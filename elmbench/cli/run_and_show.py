@@ -166,7 +166,7 @@ def show_plan(prepared: PreparedRun) -> None:
     from elmbench.cli.plan_text import plan_table
     from elmbench.cli.progress import duration
 
-    lines = [asdict(cost) for cost in prepared.cost_by_entry()]
+    lines = [asdict(cost) for cost in prepared.cost_by_group()]
     counts = prepared.count_cells()
     jobs = prepared.options.settings.jobs
     seconds = prepared.seconds_on(jobs)

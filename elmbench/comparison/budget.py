@@ -256,7 +256,7 @@ class _Race:
         workers = self.options.settings.jobs
         seconds_left = self.options.until - time.monotonic()
         usable_seconds = _USABLE * workers * seconds_left
-        unfinished = {cost.model for cost in run.cost_by_entry() if cost.to_run}
+        unfinished = {cost.model for cost in run.cost_by_group() if cost.to_run}
         costs = dict.fromkeys(models, 0.0)
         for model in unfinished.intersection(models):
             costs[model] = self._expected_seconds(model, n_rows)
@@ -400,11 +400,11 @@ def _estimated_costs(run: PreparedRun) -> dict[str, float]:
     They are infinite if they are unknown.
     """
     costs: defaultdict[str, float] = defaultdict(float)
-    for entry in run.cost_by_entry():
-        seconds = entry.seconds
+    for group in run.cost_by_group():
+        seconds = group.seconds
         if seconds is None:
             seconds = math.inf
-        costs[entry.model] += seconds
+        costs[group.model] += seconds
     ascending = sorted(costs, key=costs.__getitem__)
     return {model: costs[model] for model in ascending}
 

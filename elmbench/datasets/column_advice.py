@@ -73,9 +73,10 @@ class _Features:
         return self._codes[name]
 
     def determines(self, name: str, other: str) -> bool:
-        """Return True if rows with equal values of a column have equal values of another one.
+        """Return True if rows with equal values of the column `name` agree in the column `other`.
 
-        False if chance may do so. `name`, `other`: of the columns; missing values are equal.
+        That is, they have equal values of `other` too, and this is hardly chance. Missing values
+        are equal. The converse need not be true.
         """
         # Few rows settle most columns.
         codes = self._codes_of_head(name)

@@ -47,7 +47,7 @@ def about_target(
             reason = f"each of its {n_values} values has one target"
             yield f"{is_group}, as {reason}: {groups}"
     else:
-        gives_away = not is_nominal and _determines(values, target, numbers)
+        gives_away = not is_nominal and _gives_target_away(values, target, numbers)
         if codes is not None and not grouped and _names_groups(name, codes):
             reason = f"it is named like an identifier, and its {n_values} values repeat"
             yield f"{is_group}, as {reason}: {keeping} each in one fold"
@@ -102,21 +102,22 @@ def each_has_one_value(codes: NDArray[np.int64], others: NDArray[np.int64]) -> b
     return _chance_of_one_target(sizes, shares) < log(_CHANCE)
 
 
-def _determines(
+def _gives_target_away(
     values: NDArray[np.float64],
-    target: NDArray[np.int64],
+    classes: NDArray[np.int64],
     numbers: NDArray[np.float64] | None,
 ) -> bool:
     """Return True if a column of numbers alone gives the target away.
 
-    It is a linear function of the targets of a regression, `numbers`, or its thresholds separate
-    all classes (`numbers` is None). `target`: the number of each row's class, from 0. False if a
-    value is missing or infinite.
+    In a regression, abs(correlation) of the column and `numbers`, the targets, is above 1 - 1e-9.
+    In a classification, `numbers` is None, and the classes occupy separate ranges of the column,
+    hardly by chance. `classes`: the number of each row's class, from 0; not used in a regression.
+    False if a value of the column is missing or infinite.
     """
     if not np.isfinite(values).all():
         return False
     if numbers is None:
-        return _separates(values, target)
+        return _separates(values, classes)
     correlation = np.corrcoef(values, numbers)[0, 1]
     return bool(abs(correlation) > 1 - 1e-9)
 
@@ -126,8 +127,8 @@ def _chance_of_one_target(
 ) -> float:
     """Return the logarithm of the probability that each value has a single target by chance.
 
-    `sizes`: the number of rows of each value of a column. `shares`: the share of the rows of each
-    target.
+    It is -inf if the probability for one value is too small for a float. `sizes`: the number of
+    rows of each value of a column. `shares`: the share of each target in all rows.
     """
     distinct_sizes, counts = np.unique(sizes, return_counts=True)
     chances = np.power.outer(shares, distinct_sizes).sum(axis=0)

@@ -354,10 +354,12 @@ def _projections(
 ) -> tuple[Array, Array, Array]:
     """Return the mean and the mean square of each row's standardised values, and Z'W / n.
 
-    The first two have the shape (n,). Z holds the standardised values of the columns that count, W
-    is `weights` of shape (n, k), and Z'W / n has the shape (number of these columns, k).
+    The first two have the shape (n,). Z holds the standardised values of the varying columns alone,
+    W is `weights` of shape (n, k), and Z'W / n has the shape (number of these columns, k).
 
-    `mean`, `std`: of the columns, of shape (d,). `varying`: a mask of the columns that count.
+    `X`: the values before they are standardised, of shape (n, d), dense or sparse. `mean`, `std`:
+    of all columns, of shape (d,). `varying`: a mask of the columns that are not constant, of shape
+    (d,), with at least one.
     """
     n_rows = X.shape[0]
     n_varying = int(varying.sum())

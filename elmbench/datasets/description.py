@@ -234,9 +234,10 @@ def _is_empty(values: NDArray[Any]) -> bool:
 
 
 def _are_names(values: NDArray[Any]) -> bool:
-    """Return True if a column has more than 20 words, more than half of them distinct.
+    """Return True if the words of a column look like names, such as those of persons.
 
-    Missing values do not count.
+    It must have more than 20 words, and more than half of them must be distinct. `values`: a word
+    for each row; missing ones (None or NaN) do not count.
     """
     if len(set(values)) <= MOST_DIFFERENT * _FEW_WORDS:
         return False

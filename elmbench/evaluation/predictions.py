@@ -101,8 +101,10 @@ def _metric_values(
 ) -> Any:
     """Return a metric of predictions of shape (..., n), an array of shape (...).
 
-    `metric`: one that takes counts if there are `labels`, else values. `true`: class numbers of
-    shape (n,) if there are labels, else targets. `predicted`: labels or values.
+    `labels`: every label of the data set, in ascending order; None for predicted values. With
+    labels, `metric` must take counts, `true` holds the positions of the true labels in `labels`, of
+    shape (n,), and `predicted` holds labels themselves (ValueError if one is not in `labels`).
+    Without, `metric` must take values, and `true` holds the targets, of shape (n,).
     """
     if labels is None:
         return metric.function(true, predicted)

@@ -143,18 +143,18 @@ def needed_runs(
     return counts
 
 
-def smallest_differences(
+def smallest_detectable_differences(
     scores: DataFrame, test_share: float | None, models: Collection[str], *, best: str
 ) -> list[float]:
     """Return the smallest differences from the best model that the folds could have shown.
 
-    There is one for each of `models`, which the folds do not separate from the best one: a
-    difference of means, in ascending order. Models whose scores differ from the best one's by a
-    constant are left out. The result is empty without `test_share`.
+    There is one for each of `models`, in ascending order, not in theirs: the least difference of
+    means that would be significant if the differences kept their deviations. Models whose scores
+    differ from the best one's by a constant are left out. The result is empty without `test_share`.
 
     `scores`: a line for each fold, a column for each model. `test_share`: test rows over training
-    rows of a fold. The differences keep their deviations. The level is that of Holm's first test
-    after the rejected ones.
+    rows of a fold. `models`: all models that the folds do not separate from `best`, and no others:
+    the level is .05 / their number, that of Holm's first test after the rejected ones.
     """
     if not models or test_share is None:
         return []

@@ -25,8 +25,10 @@ STATUSES = ("ok", "diverged", "out-of-memory", "failed")
 def preload(task: Task, context: Context) -> None:
     """Import the model of a task and load its data, so that neither counts as time of the task.
 
-    A built-in model is also fitted once, on a few random rows. A task without data loads nothing.
-    Raises ElmbenchError if the data or the model have changed since the task was planned.
+    The rows stay cached in this process. A built-in model is also fitted once, on 40 random rows,
+    so that its code is compiled. A task without data does nothing. Raises ElmbenchError if the data
+    or the model have changed since the task was planned; data that each run draws anew are not
+    compared.
     """
     if task.data is None:
         return

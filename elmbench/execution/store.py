@@ -323,7 +323,7 @@ class Store:
     ) -> list[Cell]:
         """Return every cell that was requested of a table under a profile and is not outdated.
 
-        A cell is outdated if a later request has other settings for its entry. `latest`: cells that
+        A cell is outdated if a later request has other settings for its group. `latest`: cells that
         count as the last request, after all stored ones. `profile`: such as "ci". `experiment`: the
         id of the table.
         """
@@ -387,7 +387,7 @@ class Store:
     ) -> None:
         """Record a request for cells of a table, with its command, unless it changes nothing.
 
-        The cells replace the same cells with another key, and cells of the same entry with another
+        The cells replace the same cells with another key, and cells of the same group with another
         protocol, grid, data or model version. A request is one record, so requests of other runs
         stay. `experiment`: the id of the table. `whole`: True if the cells are all of the table,
         and hide all requests before; else earlier cells stay beside them. Raises WriteError if it
@@ -476,17 +476,17 @@ def _merge_request(
 ) -> dict[tuple[Any, ...], Cell]:
     """Return {position: cell} of a table after a new request for `cells`.
 
-    `present`: {position: cell} before (see `_position`); it is not changed. Cells of an entry whose
+    `present`: {position: cell} before (see `_position`); it is not changed. Cells of a group whose
     settings the request changes are dropped, and so are unavailable ones whose data are here now. A
     requested cell whose data are missing does not replace a present one.
     """
     requested = {_position(cell): cell for cell in cells}
     available = [cell for cell in requested.values() if not cell.unavailable]
-    families = {_entry(cell): cell.family for cell in available}
+    families = {_group(cell): cell.family for cell in available}
     datasets = {cell.dataset for cell in available}
     merged = {}
     for position, cell in present.items():
-        current_family = families.get(_entry(cell), cell.family)
+        current_family = families.get(_group(cell), cell.family)
         is_outdated = current_family != cell.family
         has_data_now = bool(cell.unavailable) and cell.dataset in datasets
         if not is_outdated and not has_data_now:
@@ -498,14 +498,14 @@ def _merge_request(
     return merged
 
 
-def _entry(cell: Cell) -> tuple[str, ...]:
+def _group(cell: Cell) -> tuple[str, ...]:
     """Return the data set, model, selection and reading of a cell.
 
-    They identify an entry of a table.
+    They identify a group of cells.
     """
     return cell.dataset, cell.model, cell.select, cell.reading
 
 
 def _position(cell: Cell) -> tuple[Any, ...]:
     """Return the data set, model, selection, reading, run and fold of a cell, which identify it."""
-    return (*_entry(cell), cell.run, cell.fold)
+    return (*_group(cell), cell.run, cell.fold)

@@ -172,10 +172,11 @@ class Order:
         return self.same + self.opposite + self.unseparated
 
     @property
-    def by_model(self) -> dict[str, tuple[int, int]]:
-        """Two numbers of pairs on a data set for each model, {model: (same, separated)}.
+    def separated_pairs_by_model(self) -> dict[str, tuple[int, int]]:
+        """Two numbers of pairs for each model, {model: (same, separated)}.
 
-        They are the pairs in the printed order, and all pairs that our runs separate.
+        A pair is the model and another one on one data set. `separated` counts the pairs that our
+        runs separate, `same` those of them in the printed order. A model without a pair is missing.
         """
         same: Counter[str] = Counter()
         decided: Counter[str] = Counter()

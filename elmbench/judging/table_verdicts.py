@@ -159,7 +159,7 @@ class TableVerdict:
             },
             "order": {
                 **_order_record(order),
-                "models": order.by_model,
+                "models": order.separated_pairs_by_model,
                 "proposed_against_rest": _order_record(self.proposed_order),
                 "power": _finite_or_none(self.power),
             },

@@ -228,8 +228,9 @@ def counts_text(
 def _missing_runs_sentence(missing: pd.DataFrame) -> str:
     """Return the sentence on how many more runs the intervals need, and how long they take.
 
-    `missing`: a line for each model that lacks runs, with the columns `more_runs` and `minutes`;
-    there is at least one.
+    The runs are from the smallest to the largest number of a model; the time is the sum of all.
+    `missing`: a line, at least one, for each model on a data set that lacks runs, with the columns
+    `more_runs` (up to `FEWEST_RUNS`) and `minutes` (of these runs on one core).
     """
     smallest = missing["more_runs"].min()
     largest = missing["more_runs"].max()

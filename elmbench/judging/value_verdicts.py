@@ -237,8 +237,9 @@ def _least_half_width(
 ) -> float:
     """Return the least half width of an interval: the weight of one test row in a run mean.
 
-    For metrics that do not count test rows, it is round-off. `means`: those of the runs. `cells`:
-    arrays by column, with `run` and perhaps `n_test`, the test rows of each cell.
+    It is 1/folds for a number of rows, 1/(test rows of a run) for other metrics of confusion counts
+    if `n_test` is known, and otherwise round-off: a tiny share of the mean. `means`: those of the
+    runs. `cells`: arrays by column, with `run` and perhaps `n_test`, the test rows of each cell.
     """
     metric = measure.metric
     runs = len(np.unique(cells["run"]))

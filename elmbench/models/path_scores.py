@@ -160,9 +160,10 @@ def _metric_values(
     """Return a metric of p candidates at once, of shape (p,), without the sign of a scorer; None if
     its formula does not take these predictions.
 
-    `labels`: the true values, of shape (n,). `predicted`: labels or numbers of shape (p, n). It
-    takes labels for a metric of counts, and finite numbers for a metric of values, unless all true
-    values are equal, or for "roc_auc" of two classes.
+    A metric of confusion counts takes predicted labels. A metric of values takes finite floats if
+    the true values are not all equal, and the ROC area takes finite floats (decision values) if
+    there are two classes. `labels`: the true values, of shape (n,). `predicted`: labels or floats,
+    of shape (p, n).
     """
     are_numbers = predicted.dtype.kind == "f"
     if metric.takes == "counts" and not are_numbers:

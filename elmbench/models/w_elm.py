@@ -26,14 +26,18 @@ CUTOFF = 1e-15
 def weighted_solutions(
     H: Array, T: Array, B: Array | None, sizes: list[int], balanced: bool
 ) -> Iterator[tuple[int, Array, float]]:
-    """Yield each size, beta = (B . H)^+ (B . T) of section 2.1 for that many leading columns, and
-    the condition of B . H.
+    """Yield each size, beta = (B . H)^+ (B . T) for that many leading columns of H, and the
+    condition of B . H.
 
-    B . H are the rows of H times the numbers B, and ^+ is the pseudo-inverse. `H`: the hidden
-    outputs from `node_outputs`, (n, L), which are overwritten. `T`: targets -1/+1, (n, n_outputs),
-    one column for two classes, else one for each class. `B`: the square roots of the weights of the
-    rows, (n,); None if all are 1. `sizes`: ascending; those above n are yielded first. `balanced`:
-    True if every class has the same weight. If H is constant, a warning is issued.
+    This is section 2.1 of Czarnecki and Tabor, Extreme Entropy Machines. B . H are the rows of H
+    times the numbers B, and ^+ is the pseudo-inverse; beta has the shape (size, n_outputs). If all
+    columns of H are constant, a warning is issued.
+
+    `H`: the hidden outputs from `node_outputs`, (n, L), which are overwritten. `T`: targets -1/+1,
+    (n, n_outputs), one column for two classes, else one for each class. `B`: the square roots of
+    the weights of the rows, (n,); None if all are 1. `sizes`: ascending; those above n are yielded
+    first. `balanced`: True if the rows of every class have the same total weight; beta is then zero
+    if H is constant, and the condition 1.
     """
     if not np.ptp(H, axis=0).any():
         warnings.warn(CONSTANT_LAYER, UserWarning, stacklevel=2)

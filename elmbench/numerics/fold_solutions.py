@@ -31,9 +31,9 @@ _WIDEST = 2.0**9
 well-conditioned.
 """
 
-# runs of adjacent rows up to which a fold is copied by slices; numbered entries take ten times as
-# long
-MOST_RUNS = 8
+# stretches of adjacent rows up to which a fold is copied by slices; numbered entries take ten times
+# as long
+MOST_STRETCHES = 8
 
 COMPILED_FROM = 2500
 """Rows from which the compiled product is faster than BLAS's, and a search takes longer than to
@@ -69,28 +69,28 @@ class FoldView(NamedTuple):
 
         K is symmetric, with rows in the order of `fold_views`. Both are in Fortran order.
         """
-        # A run of adjacent rows ends at a gap between positions.
+        # A stretch of adjacent rows ends at a gap between positions.
         positions = self.positions
         is_gap = np.diff(positions) != 1
         starts = np.flatnonzero(is_gap) + 1
         edges = [0, *starts, len(positions)]
-        n_runs = len(edges) - 1
-        if n_runs > MOST_RUNS:
+        n_stretches = len(edges) - 1
+        if n_stretches > MOST_STRETCHES:
             for column, position in enumerate(positions):
                 entries = K[:, position]
                 target = out[:, column]
                 np.take(entries, positions, out=target, mode="clip")
             return
-        # Each run of adjacent rows: its slice of `out` and its slice of K.
-        runs = []
+        # Each stretch of adjacent rows: its slice of `out` and its slice of K.
+        stretches = []
         for start, stop in itertools.pairwise(edges):
             first = positions[start]
             length = stop - start
             rows = slice(start, stop)
             K_rows = slice(first, first + length)
-            runs.append((rows, K_rows))
-        for rows, K_rows in runs:
-            for columns, K_columns in runs:
+            stretches.append((rows, K_rows))
+        for rows, K_rows in stretches:
+            for columns, K_columns in stretches:
                 out[rows, columns] = K[K_rows, K_columns]
 
     def product(self, K: Array, Z: Array) -> Array:

@@ -331,9 +331,11 @@ def with_code(estimator: Any) -> Any:
     """Return an object whose pickle holds an estimator and the code of the user's own modules that
     are imported.
 
-    Only its pickle is of use: it is unpickled as the estimator that it was, without these modules
-    or after an edit of them. Without such modules, the object is the estimator itself. Raises an
-    error of any class if they hold what cannot be pickled.
+    Such modules are neither of elmbench, nor of the standard library, nor installed, nor the
+    running script (`__main__`). Only the pickle of the object is of use: it is unpickled as the
+    estimator that it was, without these modules or after an edit of them. Without such modules, the
+    object is the estimator itself. Raises an error of any class if they or the estimator hold what
+    cannot be pickled.
     """
     import cloudpickle
 

@@ -406,7 +406,7 @@ def _damage(frame: pd.DataFrame) -> str | None:
     missing = [name for name in required if name not in frame]
     if missing:
         return f"it lacks the columns {', '.join(missing)}"
-    for name, is_wrong in _wrong_values(frame).items():
+    for name, is_wrong in _masks_of_wrong_values(frame).items():
         if is_wrong.any():
             position = _first_position(is_wrong)
             value = str(frame[name].iloc[position])
@@ -422,8 +422,13 @@ def _first_position(is_wrong: pd.Series[bool]) -> int:
     return int(is_wrong.to_numpy(bool).argmax())
 
 
-def _wrong_values(frame: pd.DataFrame) -> dict[str, pd.Series[bool]]:
-    """Return a mask, True for the lines with a wrong value, for each column that can be wrong."""
+def _masks_of_wrong_values(frame: pd.DataFrame) -> dict[str, pd.Series[bool]]:
+    """Return {column: mask}, True for the lines with a wrong value, for columns that can be wrong.
+
+    `frame`: with the columns of `cells.csv`. Wrong are texts in columns of numbers, an unknown
+    status or selection, a run or fold that is missing or negative, an empty data set or model, and
+    parameters that are not empty and no JSON object.
+    """
     are_texts = {*_TEXT, WARNING, REMARKS}
     no_numbers = [
         name

@@ -24,7 +24,7 @@ from elmbench.specs.profiles import Resolved
 from elmbench.tasks.plan import Cell
 
 #: The columns of the cells that share a protocol, a grid, data and a model version.
-_ENTRY = ["dataset", "model", "select", "reading"]
+_GROUP = ["dataset", "model", "select", "reading"]
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,14 @@ class KeptCells:
     def add_to(self, cells: pd.DataFrame) -> pd.DataFrame:
         """Return the cells of the store, a line for each, followed by these.
 
-        An unavailable cell of the store is left out if kept cells have its entry. `cells`: those of
-        the store, with the columns of `cells.csv`; returned unchanged if no cell is kept, else a
+        An unavailable cell of the store is left out if kept cells are of its group. `cells`: those
+        of the store, with the columns of `cells.csv`; returned unchanged if no cell is kept, else a
         new frame with a new index.
         """
         if self.cells.empty:
             return cells
-        kept_entries = _entries(self.cells)
-        gives_way = _have_entries(cells, kept_entries) & ~_have_run(cells)
+        kept_groups = _groups(self.cells)
+        gives_way = _are_in_groups(cells, kept_groups) & ~_have_run(cells)
         new = cells[~gives_way]
         if new.empty:
             return self.cells.reset_index(drop=True)
@@ -67,8 +67,8 @@ def find_kept_cells(
 
     These are the cells that neither the store nor a new result replaces. `folder`: that of the
     table. `cells`: those of the store, with the columns of `cells.csv`. `origin`: their provenance.
-    A cell of an entry that has new cells is dropped unless the specification, the data and the
-    model version are the same; cells of entries without new ones always stay. If `cells.csv` is
+    A cell of a group that has new cells is dropped unless the specification, the data and the
+    model version are the same; cells of groups without new ones always stay. If `cells.csv` is
     missing or damaged, none are kept.
     """
     try:
@@ -79,10 +79,10 @@ def find_kept_cells(
     records = _records(read_json(folder / ENVIRONMENT))
     numbers = _record_numbers(earlier, len(records))
     candidates = _not_replaced(earlier, cells, store, resolved)
-    new_entries = _entries(cells[_have_run(cells)])
+    new_groups = _groups(cells[_have_run(cells)])
     is_same = [
-        entry not in new_entries or _is_same_task(records[number], origin, entry)
-        for entry, number in zip(_entry_of_each(earlier), numbers, strict=True)
+        group not in new_groups or _is_same_task(records[number], origin, group)
+        for group, number in zip(_group_of_each(earlier), numbers, strict=True)
     ]
     is_kept = candidates & pd.Series(is_same, index=earlier.index)
     is_dropped = candidates & ~is_kept
@@ -258,15 +258,15 @@ def _stale_positions(store: Store, resolved: Resolved) -> set[tuple[Any, ...]]:
 
 
 def _is_same_task(
-    record: Mapping[str, Any], origin: Mapping[str, Any], entry: tuple[str, ...]
+    record: Mapping[str, Any], origin: Mapping[str, Any], group: tuple[str, ...]
 ) -> bool:
-    """Return True if the cells of an entry in two runs have the same specification, data and model.
+    """Return True if the cells of a group in two runs have the same specification, data and model.
 
     `record`, `origin`: the provenance of the two runs, with `spec_sha256`, `datasets` ({name:
-    checksums}) and `models` ({column: name and version}). `entry`: (data set, model, selection,
+    checksums}) and `models` ({column: name and version}). `group`: (data set, model, selection,
     reading).
     """
-    dataset, model, _, _ = entry
+    dataset, model, _, _ = group
     return (
         record.get("spec_sha256") == origin["spec_sha256"]
         and _description_of(record, "datasets", dataset)
@@ -287,39 +287,37 @@ def _description_of(record: Mapping[str, Any], kind: str, name: str) -> Any:
     return parts.get(name) if isinstance(parts, dict) else None
 
 
-def _entries(cells: pd.DataFrame) -> set[tuple[str, ...]]:
-    """Return the distinct entries of cells: (data set, model, selection, reading)."""
-    return set(_entry_of_each(cells))
+def _groups(cells: pd.DataFrame) -> set[tuple[str, ...]]:
+    """Return the distinct groups of cells: (data set, model, selection, reading)."""
+    return set(_group_of_each(cells))
 
 
-def _have_entries(
-    cells: pd.DataFrame, entries: set[tuple[str, ...]]
+def _are_in_groups(
+    cells: pd.DataFrame, groups: set[tuple[str, ...]]
 ) -> pd.Series[bool]:
-    """Return a mask, True for each cell whose entry is among these.
+    """Return a mask, True for each cell whose group is among these.
 
-    An entry is (data set, model, selection, reading). `cells`: lines of `cells.csv`; the mask has
+    A group is (data set, model, selection, reading). `cells`: lines of `cells.csv`; the mask has
     their index.
     """
-    has_entry = [entry in entries for entry in _entry_of_each(cells)]
-    return pd.Series(has_entry, index=cells.index)
+    is_in_groups = [group in groups for group in _group_of_each(cells)]
+    return pd.Series(is_in_groups, index=cells.index)
 
 
-def _entry_of_each(cells: pd.DataFrame) -> Iterator[tuple[str, ...]]:
-    """Yield the entry of each cell: (data set, model, selection, reading).
+def _group_of_each(cells: pd.DataFrame) -> Iterator[tuple[str, ...]]:
+    """Yield the group of each cell: (data set, model, selection, reading).
 
-    `cells`: lines of `cells.csv`, whose order the entries have.
+    `cells`: lines of `cells.csv`, whose order the groups have.
     """
-    entries: Iterator[tuple[str, ...]] = cells[_ENTRY].itertuples(
-        index=False, name=None
-    )
-    return entries
+    groups: Iterator[tuple[str, ...]] = cells[_GROUP].itertuples(index=False, name=None)
+    return groups
 
 
 def _positions(cells: pd.DataFrame) -> Iterable[tuple[Any, ...]]:
     """Return the position of each cell: (data set, model, selection, reading, run, fold)."""
     return [
         (*texts, int(run), int(fold))
-        for *texts, run, fold in cells[[*_ENTRY, "run", "fold"]].itertuples(
+        for *texts, run, fold in cells[[*_GROUP, "run", "fold"]].itertuples(
             index=False, name=None
         )
     ]

@@ -1,6 +1,6 @@
 """Merging of the results of several machines into one store and one table.
 
-The cells of one entry of a table share a hash of their protocol, grid, data and model version, and
+The cells of one group share a hash of their protocol, grid, data and model version, and
 each result names its software. Results that differ in these are refused before anything is written.
 If several folders have the result of a cell, which may differ by round-off, that of the first one
 stays.
@@ -125,11 +125,11 @@ def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
     model, and the versions of each package. `stores`: {folder: store}; a cell or package is
     compared with the first folder that has it. A line may be repeated.
     """
-    entries: dict[tuple[str, ...], tuple[str, Path]] = {}
+    groups: dict[tuple[str, ...], tuple[str, Path]] = {}
     software: dict[str, tuple[set[str], Path]] = {}
     for folder, store in stores.items():
         for (experiment, profile), cell in _cells(store):
-            entry = (
+            group = (
                 experiment,
                 profile,
                 cell.dataset,
@@ -137,7 +137,7 @@ def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
                 cell.select,
                 cell.reading,
             )
-            family, origin = entries.setdefault(entry, (cell.family, folder))
+            family, origin = groups.setdefault(group, (cell.family, folder))
             if family != cell.family:
                 name = f"{experiment} ({profile}) {cell.dataset} {cell.model}, {cell.select}"
                 yield (

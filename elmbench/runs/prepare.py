@@ -86,8 +86,8 @@ class RunOptions:
 
 
 @dataclass
-class EntryCost:
-    """The planned work of a data set and a column of a table.
+class GroupCost:
+    """The planned work of a group of cells: those of a data set and a column of a table.
 
     Attributes
     ----------
@@ -253,20 +253,20 @@ class PreparedRun:
             "unavailable": missing,
         }
 
-    def cost_by_entry(self) -> list[EntryCost]:
+    def cost_by_group(self) -> list[GroupCost]:
         """Return the planned work of each data set and column of each table.
 
         The order is that of the plan. A task that several of them need is counted once, for the
         first.
         """
         todo = set(self.todo)
-        # A task that several entries need is counted for the first of them.
+        # A task that several groups need is counted for the first of them.
         uncounted = set(self.todo)
-        costs: dict[tuple[str, str, str], EntryCost] = {}
+        costs: dict[tuple[str, str, str], GroupCost] = {}
         for resolved, plan in self.tables:
             for cell in plan.cells:
-                entry = (resolved.file.id, cell.dataset, cell.model)
-                cost = costs.setdefault(entry, EntryCost(*entry))
+                group = (resolved.file.id, cell.dataset, cell.model)
+                cost = costs.setdefault(group, GroupCost(*group))
                 cost.cells += 1
                 cost.unavailable += bool(cell.unavailable)
                 cost.to_run += cell.key in todo

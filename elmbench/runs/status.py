@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _TIMES = ("search_seconds", "fit_seconds", "predict_seconds")
 
 
-class _Entry(NamedTuple):
+class _Group(NamedTuple):
     """The data set, model and selection of cells, whose durations are alike."""
 
     dataset: str
@@ -83,25 +83,25 @@ def _table_line(store: Store, experiment: str, profile: str) -> dict[str, Any]:
     """
     ended: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
-    missing: Counter[_Entry] = Counter()
-    durations: defaultdict[_Entry, list[float]] = defaultdict(list)
+    missing: Counter[_Group] = Counter()
+    durations: defaultdict[_Group, list[float]] = defaultdict(list)
     for cell in store.cells(profile, experiment):
         result = _result_of(cell, store)
         status = result["status"]
-        entry = _Entry(cell.dataset, cell.model, cell.select)
+        group = _Group(cell.dataset, cell.model, cell.select)
         ended[status] += 1
         if status == "missing":
-            missing[entry] += 1
+            missing[group] += 1
         elif status == "ok":
             seconds = (float(result.get(name) or 0.0) for name in _TIMES)
-            durations[entry].append(sum(seconds, 0.0))
+            durations[group].append(sum(seconds, 0.0))
         else:
             reasons[_reason_text(cell, result)] += 1
     seconds_left = sum(
         (
-            count * fmean(durations[entry])
-            for entry, count in missing.items()
-            if entry in durations
+            count * fmean(durations[group])
+            for group, count in missing.items()
+            if group in durations
         ),
         0.0,
     )
@@ -113,7 +113,7 @@ def _table_line(store: Store, experiment: str, profile: str) -> dict[str, Any]:
         "reasons": reasons,
         "seconds_left": seconds_left,
         "command": store.commands(profile, experiment)[-1] if ended else "",
-        "unknown": sorted({entry.model for entry in missing.keys() - durations.keys()}),
+        "unknown": sorted({group.model for group in missing.keys() - durations.keys()}),
     }
 
 

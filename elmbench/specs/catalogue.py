@@ -418,8 +418,9 @@ def tables_by_paper() -> dict[str, list[ExperimentFile]]:
 def find_experiment(name: str) -> ExperimentFile:
     """Return an experiment by its id or alias.
 
-    Raises ElmbenchError for an unknown name and for the key of a paper, and the error of a table
-    that lacks a plug-in for the id of such a table.
+    `name`: such as `kos-elm/table4`. Raises ElmbenchError for any other name: an unknown one, the
+    key of a paper, or a comparison (`own/...`), which is no experiment. For a table that lacks a
+    plug-in, the error names the plug-in.
     """
     files = load_catalogue()
     for file in files.values():

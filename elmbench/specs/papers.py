@@ -233,7 +233,10 @@ class Paper(Spec):
         return cls(key=key, title="", authors="", year=0)
 
     def unit_of(self, metric: str) -> Unit:
-        """Return the unit of a measure, with the margin of the paper's file if it has one."""
+        """Return the unit of a measure by its name, with the paper's margin if its file has one.
+
+        An unknown name is no error: it has the unit of a share.
+        """
         unit = unit_of(metric)
         return unit._replace(margin=self.margins.get(metric, unit.margin))
 

@@ -341,8 +341,9 @@ class TableKind(ABC):
         return ()
 
     def draw(self, points: DataFrame) -> Any:
-        """Return a matplotlib figure of these points, whose columns are those of `points_of`.
+        """Return a matplotlib figure of these points, a line for each.
 
-        A kind of table with points must define it (else NotImplementedError).
+        The columns are those of `points_of`: by default `dataset`, `model` and those of
+        `points_of_entry`. A kind of table with points must define it (else NotImplementedError).
         """
         raise NotImplementedError

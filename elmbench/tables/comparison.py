@@ -25,7 +25,7 @@ from elmbench.evaluation.score_comparison import (
     p_values,
     rivals_of,
     share_of_test_rows,
-    smallest_differences,
+    smallest_detectable_differences,
 )
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import without_round_off
@@ -466,7 +466,7 @@ class ComparisonTable(TableKind):
             return
         close = {model: counts[model] for model in order.models if model in counts}
         text = f"{dataset}: not distinguishable from {best}: {_group_by_runs(close)}"
-        smallest = smallest_differences(rivals, share, close, best=best)
+        smallest = smallest_detectable_differences(rivals, share, close, best=best)
         if smallest:
             sizes = dict.fromkeys(f"{size:.2g}" for size in (smallest[0], smallest[-1]))
             size = " to ".join(sizes)

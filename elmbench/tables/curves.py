@@ -216,10 +216,11 @@ class CurvesTable(TableKind):
                 yield point | mean_of(values)
 
     def draw(self, points: DataFrame) -> Any:
-        """Return a figure with a line for each data set and model, in one panel.
+        """Return a matplotlib figure with a line for each data set and model, in one panel.
 
-        It is as in Fig. 3 of the EEM paper and Fig. 2 of the RKELM paper. `points`: see
-        `points_of_entry`, with the columns `dataset` and `model`.
+        It is as in Fig. 3 of the EEM paper and Fig. 2 of the RKELM paper. `points`: with the
+        columns `dataset`, `model`, `metric` and `parameter` (the same for all), `value` (of the
+        hyperparameter) and `mean`. A line connects its points in their order.
         """
         figure, axes = new_figure(8, 4.8)
         varied = [name for name in ("dataset", "model") if len(set(points[name])) > 1]

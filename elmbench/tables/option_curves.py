@@ -77,8 +77,9 @@ class OptionCurvesTable(TimesTable):
     def draw(self, points: DataFrame) -> Any:
         """Return a figure with a panel for each generator, as in Fig. 4 of the RKELM paper.
 
-        Models with cells that did not end ok have marks. `points`: see `points_of_entry`, with the
-        column `model`.
+        It is a figure of matplotlib: fit times over the values of the option. Models with cells
+        that did not end ok have marks. `points`: with the columns `dataset` (the generator),
+        `model`, `option`, `value`, `mean`, `std` and `ending` (empty for ok).
         """
         styles = line_styles(points["model"])
         marks = _marks_of(points["ending"])
@@ -126,7 +127,7 @@ def _marks_of(endings: Any) -> dict[str, str]:
 
 
 def _scale_axes(axes: Any, values: Any, *, has_marks: bool) -> None:
-    """Make the y axis logarithmic; also the x axis if the values are positive.
+    """Make the y axis, of seconds, logarithmic; also the x axis if all x values are positive.
 
     Otherwise, the x axis stays linear. `values`: the x values of all points, a series. `has_marks`:
     leave space at the top for marks.

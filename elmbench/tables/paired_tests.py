@@ -14,7 +14,7 @@ from elmbench.tables.result_table import Column
 #: paired test; the number of data sets that have both models.
 MEASURES = ("t", "df", "p", "paired_t", "paired_p", "data_sets")
 #: The columns that the cells of one entry share.
-_ENTRY = ["select", "reading"]
+_CHOICE = ["select", "reading"]
 
 
 class PairedTestsOptions(TableOptions):
@@ -70,16 +70,18 @@ class PairedTestsTable(TableKind):
         return super().places(measure, published)
 
     def summarised_cells(self, cells: DataFrame) -> DataFrame:
-        """Return one line for each comparison, selection and reading, on the data set `all`.
+        """Return one line for each comparison of two models, selection and reading.
 
-        The columns are those of a cell and the statistics t, df, p, paired_t, paired_p and
-        data_sets. The status is `incomplete`, and the statistics are missing, if fewer than two
-        data sets have both models. `cells`: those of the models.
+        `cells`: those of the models, with the columns of `cells.csv`. The result has the columns
+        `dataset` (`all`), `model` (the name of the comparison), `run` and `fold` (0), `select`,
+        `reading`, `status` and the statistics t, df, p, paired_t, paired_p and data_sets (the
+        number of data sets). If fewer than two data sets have complete cells of both models, the
+        status is `incomplete` and the statistics are NaN; else it is `ok`.
         """
         import pandas as pd
 
         lines = []
-        for (select, reading), group in cells.groupby(_ENTRY, sort=False):
+        for (select, reading), group in cells.groupby(_CHOICE, sort=False):
             means = self._means(group)
             for name, (first, second) in self.options.pairs.items():
                 statistics = paired_t_test(means, first, second)
@@ -94,7 +96,7 @@ class PairedTestsTable(TableKind):
                     **statistics,
                 }
                 lines.append(line)
-        columns = ["dataset", "model", "run", "fold", *_ENTRY, "status", *MEASURES]
+        columns = ["dataset", "model", "run", "fold", *_CHOICE, "status", *MEASURES]
         return pd.DataFrame(lines, columns=columns)
 
     def _means(self, cells: DataFrame) -> DataFrame:

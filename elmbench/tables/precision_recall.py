@@ -59,9 +59,11 @@ class PrecisionRecallTable(MetricsTable):
         return pd.concat(curves, ignore_index=True) if curves else pd.DataFrame()
 
     def draw(self, points: DataFrame) -> Any:
-        """Return a figure of all curves in one panel, as in Fig. 3 of the KOS-ELM paper.
+        """Return a matplotlib figure of all curves in a panel, as in Fig. 3 of the KOS-ELM paper.
 
-        `points`: see `points_of`.
+        `points`: those of all curves, with the columns `model`, `recall`, `precision` and
+        `average_precision` (the same for all points of a model). The lines of a model follow its
+        curve.
         """
         figure, axes = new_figure(7.4, 4.6)
         styles = line_styles(points["model"])

@@ -45,8 +45,9 @@ class SizeCurvesTable(MetricsTable):
     def draw(self, points: DataFrame) -> Any:
         """Return a figure of the metric over the size of the models, a panel for each data set.
 
-        Bands are one deviation to both sides; a model with one size is a horizontal line. `points`:
-        see `points_of_entry`.
+        It is a figure of matplotlib. Bands are one deviation to both sides; a model with one size
+        is a horizontal line. `points`: with the columns `dataset`, `model`, `size` (rows or nodes),
+        `metric` (the same on a data set), `mean` and `std`, in any order.
         """
         names = drawing.ProperNames(self.experiment)
         points = names.rename_datasets(points)

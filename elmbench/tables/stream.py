@@ -192,8 +192,8 @@ class StreamCurvesTable(CurvesTable):
     def draw(self, points: DataFrame) -> Any:
         """Return a figure of the measures over the rows learnt so far, in panels by data set.
 
-        They are as in Figs. 1 and 2 of the OSPVM paper. `points`: with `dataset`, `model`,
-        `metric`, `value` (the rows), `mean` and `std`.
+        It is a figure of matplotlib, as Figs. 1 and 2 of the OSPVM paper. `points`: with the
+        columns `dataset`, `model`, `metric`, `value` (the rows), `mean` and `std`.
         """
         points = ProperNames(self.experiment).rename_datasets(points)
         models = points["model"].unique()

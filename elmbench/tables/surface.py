@@ -75,8 +75,9 @@ class SurfaceTable(CurvesTable):
     def draw(self, points: DataFrame) -> Any:
         """Return a figure with a surface for each data set, as in Fig. 1 of the RKELM paper.
 
-        All points have tiles of the same size. `points`: see `points_of_entry`, with the column
-        `dataset`.
+        It is a figure of matplotlib; all points have tiles of the same size. `points`: with the
+        columns `dataset`, `metric`, `parameter` and `value` (the first hyperparameter, along x),
+        `row_value` (that of the second one, along y) and `mean`; one for each pair of values.
         """
         points = ProperNames(self.experiment).rename_datasets(points)
         title = headline(self.experiment)

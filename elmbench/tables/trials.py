@@ -49,10 +49,10 @@ class TrialsTable(MetricsTable):
         return trials if has_values else []
 
     def draw(self, points: DataFrame) -> Any:
-        """Return a figure of a metric by trial, a panel for each data set.
+        """Return a matplotlib figure of a metric by trial, a panel for each data set.
 
-        It is as in Fig. 3 of the RKELM paper. `points`: see `points_of_entry`, with the columns
-        `dataset` and `model`.
+        It is as in Fig. 3 of the RKELM paper. `points`: with the columns `dataset`, `model`,
+        `metric`, `trial` (from 1) and `value` (None leaves a gap in the line).
         """
         from matplotlib.ticker import MaxNLocator
 

@@ -143,17 +143,19 @@ class WeightPathsTable(MetricsTable):
             paths[cell.dataset, cell.model, cell.select] = path_points
         order = default_cells(cells)[["dataset", "model", "select"]].drop_duplicates()
         drawn = [
-            paths[entry]
-            for entry in order.itertuples(index=False, name=None)
-            if entry in paths
+            paths[group]
+            for group in order.itertuples(index=False, name=None)
+            if group in paths
         ]
         return pd.concat(drawn, ignore_index=True) if drawn else pd.DataFrame()
 
     def draw(self, points: DataFrame) -> Any:
         """Return a figure with a row of three panels for each data set.
 
-        They show the objective of each model, the weights of the first model by iteration, and the
-        last weights of all models. `points`: see `points_of`.
+        It is a figure of matplotlib. The panels show the objective of each model, the weights of
+        the first model by iteration, and the last weights of all models. `points`: with the columns
+        `dataset`, `model`, `iteration`, `objective`, `weight 1`, `weight 2`, ..., as `points_of`
+        returns them.
         """
         proper_names = ProperNames(self.experiment)
         styles = line_styles(map(str, points["model"].unique()))
@@ -162,12 +164,12 @@ class WeightPathsTable(MetricsTable):
         grid: Any = figure.subplots(
             len(groups), 3, squeeze=False, width_ratios=(3, 3, 4)
         )
-        for (objective, path, last), (dataset, paths) in zip(grid, groups, strict=True):
+        for (objective, path, last), (dataset, group) in zip(grid, groups, strict=True):
             objective.set_ylabel(proper_names.dataset(str(dataset)), fontsize="large")
-            kernels = self._kernels_of(paths)
-            _draw_objective(objective, paths, styles)
-            _draw_path(path, kernels, paths)
-            _draw_last_weights(last, kernels, paths)
+            kernels = self._kernels_of(group)
+            _draw_objective(objective, group, styles)
+            _draw_path(path, kernels, group)
+            _draw_last_weights(last, kernels, group)
         first_model = points["model"].iloc[0]
         grid[0, 0].set_title("objective, share of the start", fontsize="medium")
         grid[0, 1].set_title(f"kernel weights, {first_model}", fontsize="medium")
@@ -181,20 +183,20 @@ class WeightPathsTable(MetricsTable):
         )
         return figure
 
-    def _kernels_of(self, paths: DataFrame) -> dict[str, str]:
+    def _kernels_of(self, points: DataFrame) -> dict[str, str]:
         """Return the name of each kernel of a data set, by its column such as `weight 1`.
 
-        `paths`: the points of the data set, with the columns of `points_of`: `dataset`, `model` and
+        `points`: those of the data set, with the columns of `points_of`: `dataset`, `model` and
         `weight 1`, `weight 2`, ... The first model in them gives the names; columns with a missing
         weight are left out.
         """
-        columns = paths.filter(like="weight ").dropna(axis="columns").columns
-        spelling = common_value(paths, "dataset")
+        columns = points.filter(like="weight ").dropna(axis="columns").columns
+        spelling = common_value(points, "dataset")
         suite_names = {
             self.experiment.spelling(name): name for name in self.experiment.datasets
         }
         dataset = suite_names[spelling]
-        model = str(paths["model"].iloc[0])
+        model = str(points["model"].iloc[0])
         names = self._kernel_names(dataset, model, len(columns))
         return dict(zip(columns, names, strict=True))
 
@@ -221,13 +223,13 @@ class WeightPathsTable(MetricsTable):
         return labels
 
 
-def _draw_objective(axes: Any, paths: DataFrame, styles: Mapping[str, Any]) -> None:
+def _draw_objective(axes: Any, points: DataFrame, styles: Mapping[str, Any]) -> None:
     """Draw the objective of each model by iteration, as a share of its value at the start.
 
-    `paths`: the points of a data set, with `model`, `iteration` and `objective`; the first one of a
+    `points`: those of a data set, with `model`, `iteration` and `objective`; the first one of a
     model is its start. `styles`: {model: arguments of `plot`}.
     """
-    for model, path in paths.groupby("model", sort=False):
+    for model, path in points.groupby("model", sort=False):
         objective = path["objective"]
         share = objective / objective.iloc[0]
         style = styles[str(model)] | {"marker": ""}
@@ -236,15 +238,15 @@ def _draw_objective(axes: Any, paths: DataFrame, styles: Mapping[str, Any]) -> N
     axes.legend(fontsize="x-small")
 
 
-def _draw_path(axes: Any, kernels: Mapping[str, str], paths: DataFrame) -> None:
+def _draw_path(axes: Any, kernels: Mapping[str, str], points: DataFrame) -> None:
     """Draw the weights of the first model by iteration.
 
     The 5 largest last weights have colours and names, the others are grey. `kernels`: {column of
-    the weight, such as `weight 1`: name of the kernel}. `paths`: the points of a data set, with
+    the weight, such as `weight 1`: name of the kernel}. `points`: those of a data set, with
     `model`, `iteration` and these columns; the last point of a model is its last iteration.
     """
-    is_of_first = paths["model"] == paths["model"].iloc[0]
-    path = paths[is_of_first]
+    is_of_first = points["model"] == points["model"].iloc[0]
+    path = points[is_of_first]
     iterations = path["iteration"]
     last = path[[*kernels]].iloc[-1]
     in_order = last.sort_values(ascending=False, kind="stable")
@@ -273,14 +275,16 @@ def _scale_iterations(axes: Any) -> None:
     axes.tick_params(which="both", labelsize="x-small")
 
 
-def _draw_last_weights(axes: Any, kernels: Mapping[str, str], paths: DataFrame) -> None:
+def _draw_last_weights(
+    axes: Any, kernels: Mapping[str, str], points: DataFrame
+) -> None:
     """Draw the last weights as tiles: a row for each kernel, a column for each model.
 
-    `kernels`: {column of the weight, such as `weight 1`: name of the kernel}. `paths`: the points
+    `kernels`: {column of the weight, such as `weight 1`: name of the kernel}. `points`: those
     of a data set, with `model` and these columns, in the order of iterations.
     """
     weights = list(kernels)
-    by_model = paths.groupby("model", sort=False)
+    by_model = points.groupby("model", sort=False)
     last = by_model[weights].last().T
     models = list(last.columns)
     image = axes.imshow(last, cmap="Blues", vmin=0, aspect="auto")

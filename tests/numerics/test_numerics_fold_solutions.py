@@ -50,7 +50,7 @@ def test_fold_solutions_equal_single_solutions_for_any_folds(
         square = A[np.ix_(part.rows, part.rows)]
         for most_runs in (0, n):
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(module, "MOST_RUNS", most_runs)
+                patch.setattr(module, "MOST_STRETCHES", most_runs)
                 copy = np.full((m, m), np.nan, order="F")
                 part.copy(K, copy)
             np.testing.assert_array_equal(copy, square)

@@ -62,7 +62,7 @@ def test_a_cell_that_two_tables_show_is_run_once(tmp_path: Path) -> None:
     together = prepare_run(options("table4", "table7", **choice), tmp_path)
     assert alone == [3, 3]
     assert together.count_cells() == {"planned": 3, "to_run": 3, "unavailable": 0}
-    fits = [cost.fits for cost in together.cost_by_entry()]
+    fits = [cost.fits for cost in together.cost_by_group()]
     assert fits[0] > 0
     assert fits[1] == 0
     assert list(tmp_path.iterdir()) == []
@@ -111,7 +111,7 @@ def test_what_is_known_costs_nothing(tmp_path: Path) -> None:
     )
     assert (again.todo, again.seconds_on(1)) == ([], 0)
     assert again.count_cells() == {"planned": 3, "to_run": 0, "unavailable": 0}
-    assert [cost.seconds for cost in again.cost_by_entry()] == [0]
+    assert [cost.seconds for cost in again.cost_by_group()] == [0]
 
 
 def test_nothing_is_fitted_for_a_table_of_data_facts(tmp_path: Path) -> None:

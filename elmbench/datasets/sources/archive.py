@@ -116,10 +116,12 @@ class ArchiveSource(NetworkSource):
     ) -> Table:
         """Return the rows of a file as a table.
 
-        `content`: arrays of an .npz file, rows of index:value pairs or rows of columns, perhaps
-        compressed. `labels`: the content of a file whose lines begin with the targets; None if
-        there is none. `origin`: the file, for errors and the table. Raises ElmbenchError if it
-        cannot be read. `job`: has the number of features of index:value pairs.
+        `content`: arrays of an .npz file; else rows of columns or, in the layout `index-value`,
+        rows of index:value pairs; perhaps compressed. `labels`: the content of a file with a line
+        for each row, which begins with its target. Rows of index:value pairs need it; for rows of
+        columns, None means that the target is a column. Arrays have their own targets. `origin`:
+        the file, for errors and the table. `job`: has the number of features of index:value pairs.
+        Raises ElmbenchError if the file cannot be read, or the numbers of rows and labels differ.
         """
         from sklearn.datasets import load_svmlight_file
 

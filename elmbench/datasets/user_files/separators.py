@@ -85,7 +85,8 @@ def _first_line(text: str) -> str:
 def _are_table(rows: list[list[str]]) -> bool:
     """Return True if rows have equally many fields, two or more, once their header is complete.
 
-    The header may lack one field, for row names or at the end.
+    The header, the first row, may lack one field, for row names or at the end, but only if two or
+    more rows follow. False without rows. `rows`: the fields of each line.
     """
     widths = {len(row) for row in rows}
     has_two_widths = len(widths) == 2

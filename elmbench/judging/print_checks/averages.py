@@ -338,9 +338,9 @@ def _range_of_t(
     # t is the distance of the means over its error.
     distance = abs(math.fsum(differences.numbers)) / n
     off = math.fsum(differences.off) / n
-    largest_error = _error_of_mean(samples, +1)
+    largest_error = _standard_error(samples, +1)
     # The population variance is smaller by (n - 1) / n.
-    smallest_error = _error_of_mean(samples, -1) * math.sqrt((n - 1) / n)
+    smallest_error = _standard_error(samples, -1) * math.sqrt((n - 1) / n)
     least = 0.0
     if largest_error:
         least = max(distance - off, 0.0) / largest_error
@@ -350,11 +350,12 @@ def _range_of_t(
     return least, greatest
 
 
-def _error_of_mean(samples: Sequence["_Sample"], sign: int) -> float:
-    """Return the smallest or the largest standard error of the difference of means.
+def _standard_error(samples: Sequence["_Sample"], sign: int) -> float:
+    """Return sqrt(sum of the sample variances / n), at its smallest or largest within rounding.
 
-    `samples`: the error has the sum of their variances; they have equal sizes. `sign`: -1 for the
-    smallest error within their rounding, +1 for the largest.
+    This is the standard error of a difference of means. `samples`: two independent ones of equal
+    size n, or a single one of n paired differences. `sign`: -1 for the smallest value within the
+    rounding of the numbers, +1 for the largest.
     """
     n = len(samples[0].numbers)
     variance = sum(sample.deviation(sign) ** 2 for sample in samples)

@@ -85,12 +85,15 @@ class SiteFolder:
     def replace(self, files: Mapping[str, str | Path], digest: str) -> list[Path]:
         """Write the files of a site in place of those of an earlier one; return their paths.
 
-        Files of the earlier site that are not among the new ones are deleted; files of others stay.
-        `files`: {name: text, or the path of a file to be copied}; one is the first page. `digest`:
-        of their content, which `is_current` compares. The first page is missing while files are
-        replaced, so an incomplete site does not look complete. Raises ElmbenchError if a file of
-        someone else has the name of a new one, and WriteError if the folder cannot be written; the
-        earlier site stays then.
+        `files`: {name relative to the folder: text, or the path of a file to be copied}; one name
+        is `FIRST_PAGE`. `digest`: of their content, which `is_current` compares. Files of the
+        earlier site that are not among the new ones are deleted; files of others stay.
+
+        Raises ElmbenchError, before anything is written, if the folder is a file; if it holds files
+        but no site, or a file of others with the name of a new one (neither with `force`, which
+        replaces the latter); or if a link leads out of it. Raises WriteError if it cannot be
+        written: if a new file cannot (such as on a full disk), the earlier pages stay; if replacing
+        fails, the first page is missing, and `is_current` is False in both cases.
         """
         self.check()
         earlier = self._earlier_names()

@@ -43,7 +43,8 @@ COMMANDS = (
 def write_new_paper(key: str, parent: Path) -> list[Path]:
     """Write the folder `parent`/`key` of a new paper whole or not at all; return its files' paths.
 
-    Raises ElmbenchError if the key is not valid, or the folder is not empty.
+    Unfinished files and folders of ended processes in `parent` are deleted. Raises ElmbenchError if
+    the key is not valid, or the folder exists and is not empty.
     """
     _check_key(key)
     folder = parent / key
