@@ -286,7 +286,11 @@ def _join_names(names: Iterable[str]) -> str:
 
 
 def claims_frame(outcomes: list[ClaimOutcome]) -> pd.DataFrame:
-    """Return a frame with a line of `claims.csv` for each outcome, in the same order."""
+    """Return a frame with a line of `claims.csv` for each outcome, in the same order.
+
+    The columns are `COLUMNS`, also without outcomes; missing values are None or NaN, and the counts
+    `n` are nullable integers.
+    """
     return pd.DataFrame(
         [outcome.record() for outcome in outcomes], columns=COLUMNS
     ).astype({"n": "Int64"})

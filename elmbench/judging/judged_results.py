@@ -127,7 +127,11 @@ class JudgedResults:
 
     @cached_property
     def optimism(self) -> pd.DataFrame:
-        """The lines of `optimism.csv`; an empty frame unless `oracle` and `nested` were run."""
+        """The lines of `optimism.csv`; an empty frame unless `oracle` and `nested` were run.
+
+        A line is for each model on each data set and reading, with the gain of `oracle` over
+        `nested` (`optimism`), both means, and the interval of the gain.
+        """
         return optimism(self.cells, self.resolved)
 
     @property

@@ -66,7 +66,10 @@ class Statistics:
 
     @cached_property
     def ranks(self) -> dict[Any, float]:
-        """The average rank of each model over the data sets, the best (smallest) first."""
+        """The average rank of each model over the data sets, the best (smallest) first.
+
+        The form is {model: rank}. Models that are equal on a data set share their ranks there.
+        """
         return self.values.rank(axis=1, ascending=False).mean().to_dict()
 
     @cached_property

@@ -192,7 +192,12 @@ class TableVerdict:
 
 
 def _order_record(order: Order) -> dict[str, Any]:
-    """Return an order for JSON: the numbers of pairs on a data set, and their share."""
+    """Return an order for JSON: the numbers of pairs on a data set, and their share.
+
+    The keys are `pairs` (their number), `same`, `opposite` and `not_separated` (the numbers of
+    pairs that our runs order in these ways), and `share_of_same_means` (estimate, low and high of
+    the share of pairs whose means have the printed order).
+    """
     return {
         "pairs": order.n,
         "same": order.same,

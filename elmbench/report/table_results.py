@@ -120,7 +120,11 @@ class Results:
 
     @cached_property
     def environment(self) -> dict[str, Any]:
-        """The content of `environment.json`; empty if the file is missing or damaged."""
+        """The content of `environment.json`; empty if the file is missing or damaged.
+
+        It has the `commands`, `datasets`, `models` and `environments` behind the cells, among
+        others, and under `kept` those of earlier cells.
+        """
         return read_json(self.folder / ENVIRONMENT)
 
     @property

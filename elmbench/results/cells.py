@@ -230,7 +230,7 @@ def _limit_columns(record: dict[str, Any], store: Store) -> dict[str, float | No
 
 
 def stored_predictions_of(result: dict[str, Any] | None) -> StoredPredictions | None:
-    """Return the predictions in a stored result; None if it has none."""
+    """Return the predictions in a stored result; None if it has none, or if there is no result."""
     return (
         StoredPredictions(result["predictions"])
         if result and result.get("predictions")
@@ -299,7 +299,7 @@ def sort_cells(cells: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
 
 
 def _positions(names: Iterable[str]) -> dict[str, int]:
-    """Return the position of each distinct name in `names`, from 0."""
+    """Return {name: position} of the distinct names in `names`, from 0 in their order."""
     return {name: i for i, name in enumerate(dict.fromkeys(names))}
 
 

@@ -46,7 +46,10 @@ def results_folder(results_dir: Path, profile: str, experiment: str) -> Path:
 
 
 def has_results(results_dir: Path, profile: str, experiment: str) -> bool:
-    """Return True if a results folder has a `cells.csv` of a table."""
+    """Return True if a results folder has a `cells.csv` of a table.
+
+    `profile`: such as "fast". `experiment`: the id of the table, not an alias.
+    """
     return (results_folder(results_dir, profile, experiment) / CELLS).is_file()
 
 

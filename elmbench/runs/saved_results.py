@@ -58,22 +58,34 @@ class SavedResults(Mapping[str, Results]):
 
     @cached_property
     def cells(self) -> pd.DataFrame:
-        """The lines of the `cells.csv` of all tables."""
+        """The lines of the `cells.csv` of all tables.
+
+        The columns `profile`, `paper` and `table` come first and name the table of each line.
+        """
         return _join({name: table.cells for name, table in self.items()})
 
     @cached_property
     def summary(self) -> pd.DataFrame:
-        """The lines of the `summary.csv` of all tables."""
+        """The lines of the `summary.csv` of all tables.
+
+        The columns `profile`, `paper` and `table` come first and name the table of each line.
+        """
         return _join({name: table.summary for name, table in self.items()})
 
     @cached_property
     def claims(self) -> pd.DataFrame:
-        """The lines of the `claims.csv` of all tables."""
+        """The lines of the `claims.csv` of all tables.
+
+        The columns `profile`, `paper` and `table` come first and name the table of each line.
+        """
         return _join({name: table.claims for name, table in self.items()})
 
     @cached_property
     def optimism(self) -> pd.DataFrame:
-        """The lines of the `optimism.csv` of all tables."""
+        """The lines of the `optimism.csv` of all tables.
+
+        The columns `profile`, `paper` and `table` come first and name the table of each line.
+        """
         return _join({name: table.optimism for name, table in self.items()})
 
 

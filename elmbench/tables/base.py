@@ -264,7 +264,10 @@ class TableKind(ABC):
         return 3
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
-        """Return the columns of the table for these data sets; by default, `own_columns`."""
+        """Return the columns of the table for these data sets; by default, `own_columns`.
+
+        `datasets`: the names of those that the table shows; by default they have no effect.
+        """
         return self.own_columns
 
     def heading(self) -> str:

@@ -570,7 +570,10 @@ def _shared_ranks(means: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
 
 
 def _means_of(entries: Sequence[Entry]) -> dict[str, float]:
-    """Return the means of the entries of a model on a data set, by metric, without missing ones."""
+    """Return the means of a model on a data set, {metric: mean}, without missing ones.
+
+    `entries`: those of the model on the data set.
+    """
     return {
         entry.measure.metric: entry.mean for entry in entries if entry.mean is not None
     }

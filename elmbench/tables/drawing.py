@@ -170,7 +170,10 @@ def exponents_of(values: Sequence[float]) -> list[int] | None:
 
 
 def cells_ended_ok(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells whose status is `ok`."""
+    """Return the cells whose status is `ok`.
+
+    `cells`: with the column `status`; the result has their columns and index.
+    """
     return cells[cells["status"] == "ok"]
 
 

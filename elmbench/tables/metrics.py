@@ -94,7 +94,10 @@ class MetricsTable(TableKind):
         )
 
     def notes(self, cells: DataFrame) -> Iterator[Note]:
-        """Yield a note on each metric that some models have in no cell, with the reason."""
+        """Yield a note on each metric that some models have in no cell, with the reason.
+
+        `cells`: the frame of `cells.csv`.
+        """
         yield from missing_metrics(cells, self.experiment)
 
     def _metric_columns(self, datasets: Collection[str]) -> list[Column]:
@@ -205,8 +208,9 @@ def _ratios(
 ) -> dict[str, str]:
     """Return times as multiples of those of the first model, as texts by the same keys.
 
-    `times`, `first_times`: as from `_fit_times`. A time that the first model lacks, or has as 0, is
-    left out.
+    The keys are the columns "ratio" (of our times) and "published_ratio", if there are such times.
+    `times`, `first_times`: {key: seconds} of the model and of the first one; both may be the same.
+    A time that the first model lacks, or has as 0, is left out.
     """
     return {
         name: f"{seconds / first_times[name]:.2g}"

@@ -45,7 +45,7 @@ class ParametersTable(TableKind):
     def values_of(self, cells: DataFrame, measure: Measure) -> Series[float]:
         """Return the chosen value of a hyperparameter, the metric of the measure, in each cell.
 
-        It is NaN for a cell without one.
+        It is NaN for a cell without one. `cells`: lines of `cells.csv`; the result has their index.
         """
         return chosen_values(cells, measure.metric)
 

@@ -106,7 +106,9 @@ def _columns(resolved: Resolved, request: RunRequest) -> dict[str, ModelColumn]:
 def _matching(name: str, columns: Mapping[str, ModelColumn]) -> dict[str, ModelColumn]:
     """Return the columns that `name` requests, by their names.
 
-    It is the name of a column, in any case, or the name of a model, which several columns may have.
+    It is the name of a column, in upper or lower case, or the name of a model, which several
+    columns may have. `columns`: {name: column}; the result has this form, and is empty if nothing
+    matches.
     """
     return {
         column_name: column

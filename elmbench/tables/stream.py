@@ -217,7 +217,9 @@ class StreamCurvesTable(CurvesTable):
 def _line(title: str, rows: str, entries: Iterable[Entry]) -> Line:
     """Return the line of some measures of a data set, {name of the column: text}.
 
-    `title`: the printed name of the data set. `rows`: the number of rows learnt as text, or empty.
+    The columns are `dataset`, `rows` and `value <model> <metric>` for each of `entries`, those of
+    one chunk, that has a text. `title`: the printed name of the data set. `rows`: the number of
+    rows learnt as text, or empty.
     """
     return {"dataset": title, "rows": rows, **_texts(entries)}
 

@@ -13,7 +13,10 @@ class TimesTable(MetricsTable):
     per_metric = (VALUE,)
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
-        """Return the columns of times and ratios, followed by one for each metric."""
+        """Return the columns of times and ratios, followed by one for each metric.
+
+        `datasets`: the names of those that the table shows, whose metrics have columns.
+        """
         return (
             DATASET,
             MODEL,

@@ -86,7 +86,8 @@ def findings_record(checked: Sequence[CheckedPrint]) -> list[dict[str, Any]]:
     """Return the findings on each table as a list of dicts for JSON.
 
     The keys are `experiment` (the id), `values` (the number of published values) and `findings` (a
-    list of dicts).
+    list of dicts of texts with `experiment`, `label`, `check`, `dataset`, `model`, `metric` and
+    `finding`).
     """
     return [
         {

@@ -49,7 +49,9 @@ def check_published(
 def published_record(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
     """Return the comparison of each table with its paper as a dict for JSON, in a list.
 
-    Its keys are those of `_table_record`. Its `profile`, `folder` and `times` are those of the most
+    A dict has `experiment` (the id), `profile`, `folder`, `verdict` (on the main metric),
+    `verdicts` and `facts` ({verdict: number}), and the lists of dicts `measures`, `values`,
+    `claims`, `missing_runs` and `times`. Its `profile`, `folder` and `times` are those of the most
     faithful results.
     """
     return [
