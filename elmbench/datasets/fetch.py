@@ -40,10 +40,10 @@ def fetch_dataset(name: str, *, progress: bool = False, force: bool = False) -> 
     """Fetch a data set into the cache from the first source that has it; check that it loads.
 
     `name`: its name or alias, or `openml-task:ID` for the splits of an OpenML task. `progress`:
-    show a bar on the terminal. `force`: fetch it even if it is in the cache. Nothing is fetched for
-    a data set with a source that needs no download. Raises DataUnavailableError if no source can be
-    reached, and ElmbenchError if the data differ from the expected ones. The result names the
-    source, and is marked as downloaded only if a file was fetched now.
+    True to show a bar on the terminal. `force`: fetch it even if it is in the cache. Nothing is
+    fetched for a data set with a source that needs no download. Raises DataUnavailableError if no
+    source can be reached, and ElmbenchError if the data differ from the expected ones. The result
+    names the source, and is marked as downloaded only if a file was fetched now.
     """
     task = task_number(name)
     if task is not None:
@@ -87,7 +87,7 @@ def _fetch_and_check(spec: DatasetSpec, source: NetworkSource, progress: bool) -
     """Download a data set into the cache and load it from there.
 
     If it is not the expected data set, it is removed from the cache and ElmbenchError is raised.
-    `progress`: show a bar on the terminal.
+    `progress`: True to show a bar on the terminal.
     """
     fingerprint = spec.fingerprint
     compares_all = fingerprint is not None and fingerprint.part == "all"
@@ -111,11 +111,11 @@ def import_file(
 ) -> Dataset:
     """Check a file and copy it into a data directory under the name of a data set; return its rows.
 
-    `name`: may be an alias. `file`: a file of all rows, or of the training rows if `test`, a file
-    of the test rows, is given. `data_dir`: created if it is missing. `other_data`: accept the file
-    even if its rows are not those of the public file. Raises ElmbenchError if the file is not the
-    data set, or the data directory holds another file for it. A file that this call gives for a
-    part replaces the one of the same name.
+    `name`: may be an alias. `file`: a file of all rows if `test` is None; else of the training
+    rows, and `test` is that of the test rows. `data_dir`: created if it is missing. `other_data`:
+    accept the file even if its rows are not those of the public file. Raises ElmbenchError if the
+    file is not the data set, or the data directory holds another file for it. A file that this call
+    gives for a part replaces the one of the same name.
     """
     spec = load_dataset_specs().find(name)
     folder = expand_home(data_dir)

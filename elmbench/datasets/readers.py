@@ -61,9 +61,9 @@ def read_table(
     parquet, arff and sparse-arff; by default, that of the file's ending. `layout`: options of a
     user's file. In a public file (the default), columns of number text are numbers, even those that
     an ARFF or Parquet file declares as categories. `n_features`: width of the rows of a LIBSVM
-    file, whose last features may be zero everywhere. `sparse`: keep rows of a LIBSVM file or of a
-    NumPy archive sparse. `has_target`: False for a NumPy archive of new rows, which may lack the
-    target.
+    file, whose last features may be zero everywhere. `sparse`: True to keep rows of a LIBSVM file
+    or of a NumPy archive sparse; else they become dense. `has_target`: False for a NumPy archive of
+    new rows, which may lack the target.
     """
     form = form or form_of(path)
     try:
@@ -207,9 +207,9 @@ def read_arrays(
 
     The names of its arrays are ours (X, target), Ding's (data, label), those of pictures (images,
     target), or SciPy's for sparse rows (data, indices, indptr, shape). `origin`: of the rows, for
-    the table. `sparse`: keep sparse rows sparse. `has_target`: False to ignore the target, which
-    new rows lack; all targets are then None. Raises ValueError if a part is missing or does not fit
-    the others. `content`: of the archive.
+    the table. `sparse`: True to keep sparse rows sparse; else they become dense. `has_target`:
+    False to ignore the target, which new rows lack; all targets are then None. Raises ValueError if
+    a part is missing or does not fit the others. `content`: of the archive.
     """
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:

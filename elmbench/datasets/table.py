@@ -120,7 +120,7 @@ class Table:
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """The position of each feature, by its name."""
+        """A dict {name of a feature: its position}."""
         return {name: position for position, name in enumerate(self.names)}
 
     @cached_property

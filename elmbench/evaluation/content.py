@@ -127,7 +127,7 @@ def _read_field(
     """Return the value of one field of a dataclass, read from the content of the whole object.
 
     `kind`: the class to build, or None for a plain value. `content`: a mapping, which may lack a
-    field with a default. `omitted`: values of fields that are never in the content, by name.
+    field with a default. `omitted`: {name of a field that is never in the content: its value}.
     """
     tag = field.metadata.get("content")
     if tag == "omitted":

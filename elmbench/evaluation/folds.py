@@ -311,7 +311,8 @@ def _take_rows(data: "Dataset", numbers: Indices) -> "Dataset":
 def _scaled_rows(dataset: DatasetRef, data_dir: str | None, scale: Scale) -> Any:
     """Return all rows of a data set, with a scaling that is fitted to all of them.
 
-    The last two results are cached, so they must not be changed.
+    The last two results are cached, so they must not be changed. `data_dir`: the folder of the
+    user's files; None for `ELMBENCH_DATA_DIR`.
     """
     return preprocessing.prepared_inputs(
         load_rows(dataset, data_dir).X, slice(None), scale
@@ -362,7 +363,8 @@ def _cached_parts(
     """Return the training and test rows of every outer fold of a run.
 
     The training rows are not yet in the order of learning. The last two runs are cached, because
-    the folds of a run come in sequence.
+    the folds of a run come in sequence. `data_dir`: the folder of the user's files; None for
+    `ELMBENCH_DATA_DIR`.
     """
     data = load_rows(dataset, data_dir)
     return outer_parts(data, split_of_rows(dataset, outer, len(data.y)), run)
@@ -424,6 +426,8 @@ def _sampled_rows(
 def _fitted_scaling(outer_fold: OuterFold, data_dir: str | None) -> Any:
     """Return the scaling of complete rows of numbers, fitted to the training rows of an outer fold;
     cached because several models search on a few of them.
+
+    `data_dir`: the folder of the user's files; None for `ELMBENCH_DATA_DIR`.
     """
     train = fold_rows(outer_fold, data_dir)[0]
     X = load_rows(outer_fold.dataset, data_dir).X
@@ -435,6 +439,7 @@ def _all_inputs(outer_fold: OuterFold, data_dir: str | None) -> Any:
     """Return all rows of a data set as inputs, encoded and scaled as an outer fold does it.
 
     The last ones are cached because several models learn one fold, so they must not be changed.
+    `data_dir`: the folder of the user's files; None for `ELMBENCH_DATA_DIR`.
     """
     train = fold_rows(outer_fold, data_dir)[0]
     return scaled_inputs(outer_fold.dataset, data_dir, outer_fold.protocol.scale, train)
@@ -454,7 +459,10 @@ def _sampled_inputs(outer_fold: OuterFold, data_dir: str | None) -> Any:
 
 
 def _prepared_sample(outer_fold: OuterFold, data_dir: str | None) -> Any:
-    """Return the rows of `_sampled_rows` as inputs of models."""
+    """Return the rows of `_sampled_rows` as inputs of models.
+
+    `data_dir`: the folder of the user's files; None for `ELMBENCH_DATA_DIR`.
+    """
     data, learnt, _ = _sampled_rows(outer_fold, data_dir)
     scale = outer_fold.protocol.scale
     return preprocessing.prepared_inputs(data.X, learnt, scale, data.encoded_columns)
@@ -506,7 +514,8 @@ def fold_of(
 def folds_of_rows(outer_fold: OuterFold, data_dir: str | None) -> list[OuterFold]:
     """Return the folds of a whole leave-one-out as separate outer folds, one for each row.
 
-    `outer_fold`: the whole leave-one-out.
+    `outer_fold`: the whole leave-one-out. `data_dir`: the folder of the user's files; None for
+    `ELMBENCH_DATA_DIR`.
     """
     n_rows = len(load_rows(outer_fold.dataset, data_dir).y)
     protocol = replace(outer_fold.protocol, outer=Split(LEAVE_ONE_OUT, n_rows))
@@ -521,7 +530,7 @@ def fold_of_all_rows(outer_fold: OuterFold) -> OuterFold:
 
 
 def _training_columns(data: "Dataset", train: Indices) -> dict[str, Any]:
-    """Return the fields of `FoldData` that have a value for each training row, by name.
+    """Return the arguments of `FoldData` that have a value for each training row.
 
     These are {`groups`, `times` or `weights`: array of shape (n_train,)}, as far as the data have
     them. For rows that are encoded on each fold, the fields that lead to them are added: source,

@@ -150,9 +150,9 @@ def read_splits(path: str, checksum: str, numbers: tuple[str, ...]) -> GivenSpli
 def _add_line(split: GivenSplit, line: Mapping[str, str | None], location: str) -> None:
     """Append the rows that one line of a file of splits names to its split, in place.
 
-    `line`: the texts of the line by column; `row` has numbers of rows, separated by spaces, and
-    `part` is "train" or "test". `location`: the file and the line, for messages. Raises
-    ElmbenchError if the part or a number is not valid.
+    `line`: {column: text of the line}, None for a missing cell; `row` has numbers of rows,
+    separated by spaces, and `part` is "train" or "test". `location`: the file and the line, for
+    messages. Raises ElmbenchError if the part or a number is not valid.
     """
     part = line["part"]
     if part not in _PARTS:

@@ -171,7 +171,7 @@ def means_by_model(summary: DataFrame, dataset: str) -> dict[str, dict[str, floa
 
 
 def _means_of(lines: DataFrame) -> dict[str, float]:
-    """Return the means of one model, by metric.
+    """Return {metric: mean} of one model.
 
     `lines`: the model's lines of a summary, with the columns metric and mean.
     """

@@ -263,7 +263,9 @@ def prepared_inputs(
 ) -> Any:
     """Return all rows of `X` as inputs of models, by a pipeline that is fitted to the rows `rows`.
 
-    The arguments are those of `fitted_preprocessing`.
+    `scale`: of the inputs, None for none. `columns`: the kinds of the columns of a data frame; None
+    for rows of complete numbers. Raises ElmbenchError for a scaling that would make sparse rows
+    dense.
     """
     return fitted_preprocessing(X, rows, scale, columns).transform(X)
 

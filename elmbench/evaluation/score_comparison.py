@@ -90,10 +90,10 @@ def _differences(scores: DataFrame, best: str) -> dict[Any, NDArray[np.float64]]
 def _corrected_p_values(
     differences: Mapping[Any, NDArray[np.float64]], test_share: float, n: int
 ) -> dict[Any, float]:
-    """Return the two-sided p-value of each rival after Holm's correction.
+    """Return {rival: its two-sided p-value after Holm's correction}.
 
-    `differences`: the best model's scores less the rival's, on each fold, by rival; they must not
-    be negative on average. `test_share`: test rows over training rows of a fold. `n`: the number of
+    `differences`: {rival: the best model's scores less the rival's, on each fold}; they must not be
+    negative on average. `test_share`: test rows over training rows of a fold. `n`: the number of
     folds to assume for these differences; 0 for the actual one.
     """
     two_sided = [

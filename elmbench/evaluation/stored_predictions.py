@@ -349,7 +349,7 @@ class StoredPredictions:
 
         It is None if the metric is for another task, or the model lacks its inputs. With
         predictions for the learnt rows, it is the estimate of the .632 bootstrap, except for a
-        number of rows.
+        metric that is a number of rows, such as the false positives.
         """
         of_test = self._value_of_test(metric)
         if self.learnt is None or of_test is None or metric.counts_rows:
@@ -412,9 +412,9 @@ def _add_metrics_of_counts(
 ) -> None:
     """Write metrics of confusion counts of some cells into `columns`, in place.
 
-    `columns`: the values of each metric by its name, with a value for each cell. `metrics`: those
-    that take counts. `counts`: the confusion counts of some cells with the same number of classes,
-    by the position of the cell in the columns.
+    `columns`: {name of the metric: [value of each cell]}. `metrics`: those that take counts.
+    `counts`: {position of a cell in the columns: its confusion counts}, all with the same number of
+    classes.
     """
     matrices = list(counts.values())
     stacked = np.array(matrices)

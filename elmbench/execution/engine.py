@@ -58,9 +58,9 @@ def find_pending(
 
     These are the tasks without a result in the store, and those that need a task to run. `tasks`:
     the plan, {key: task}; a task follows those that it needs. `limits`: {key: limits of the task};
-    a task that reached a limit is repeated if this one is larger. `retry`: repeat all tasks that
-    did not end ok; otherwise only those with a larger limit are repeated. `force`: repeat all
-    tasks.
+    a task that reached a limit is repeated if this one is larger. `retry`: True to repeat all tasks
+    that did not end ok; otherwise only those with a larger limit are repeated. `force`: True to
+    repeat all tasks of the plan.
     """
     if force:
         return list(tasks)

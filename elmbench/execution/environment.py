@@ -26,7 +26,7 @@ _PACKAGES = (
 def describe_environment() -> dict[str, Any]:
     """Return the facts of this environment in the types of JSON.
 
-    The keys are `python` (version), `packages` (versions by name), `blas` (a list, see `_blas`),
+    The keys are `python` (version), `packages` ({name: version}), `blas` (a list, see `_blas`),
     `system`, `processor`, `cores`, `memory_gib` and `commit` (None outside of a checkout).
     """
     cpuinfo = Path("/proc/cpuinfo")

@@ -39,10 +39,10 @@ def _check_text(text: str) -> str:
 
 
 def _check_measures(measures: dict[str, float | None]) -> dict[str, float | None]:
-    """Return measures by column; raise ValueError if a value is outside the range of its metric.
+    """Return measures as they are; raise ValueError if a value is outside the range of its metric.
 
-    A column is a metric, or a metric at a value, such as `gmean@h=50`. Missing values (None), and
-    columns of other names, are not checked.
+    `measures`: {column: value}. A column is a metric, or a metric at a value, such as `gmean@h=50`.
+    Missing values (None), and columns of other names, are not checked.
     """
     for column, value in measures.items():
         name, _, _ = column.partition("@")

@@ -272,7 +272,7 @@ class Store:
         return self._last(f"unit:{key}")
 
     def result(self, key: str) -> dict[str, Any] | None:
-        """Return the result of a task, by its key; None if there is no intact record."""
+        """Return the result of the task `key`; None if there is no intact record."""
         record = self.get(key)
         return record["result"] if record else None
 

@@ -159,7 +159,8 @@ def _nystroem_ridge(
 
     `ridge`: the function that makes the last step from `C`, `ridge_classifier` or
     `ridge_regressor`. `n_landmarks`: training rows that span the features. `gamma`: of the kernel
-    exp(-gamma d^2). `C`: one over the ridge. `random_state`: draws the landmarks.
+    exp(-gamma d^2). `C`: one over the ridge. `random_state`: seeds the draw of the landmarks; None
+    for a different draw in each fit.
     """
     return make_pipeline(_nystroem(n_landmarks, gamma, random_state), ridge(C))
 
@@ -180,8 +181,8 @@ def _llsvm(
     This is the low-rank linearised SVM of Zhang, Lan, Wang and Moerchen, Scaling up kernel SVM on
     limited resources: A low-rank linearization approach, AISTATS 2012, with landmarks drawn from
     the rows. `n_landmarks`: their number. `gamma`: of the kernel exp(-gamma d^2). `C`: weight of
-    the errors. `random_state`: draws the landmarks. The errors are squared; more than two classes
-    are learnt one against the rest.
+    the errors. `random_state`: seeds the draw of the landmarks; None for a different draw in each
+    fit. The errors are squared; more than two classes are learnt one against the rest.
     """
     return make_pipeline(
         _nystroem(n_landmarks, gamma, random_state),
@@ -204,7 +205,8 @@ def _rff_ridge(
 
     `ridge`: the function that makes the last step from `C`, `ridge_classifier` or
     `ridge_regressor`. `n_hidden`: number of features. `gamma`: of the kernel exp(-gamma d^2). `C`:
-    one over the ridge. `random_state`: draws the features.
+    one over the ridge. `random_state`: seeds the draw of the features; None for a different draw in
+    each fit.
     """
     return make_pipeline(
         RBFSampler(gamma=gamma, n_components=n_hidden, random_state=random_state),
@@ -223,8 +225,8 @@ def svm_regressor(
     nu: float | None = None,
     max_iter: int = -1,
 ) -> EpsilonSVR | NuSVR:
-    """Return unfitted support vector regression with the Gaussian kernel: epsilon-SVR or, with
-    `nu`, nu-SVR, which ignores `epsilon`.
+    """Return unfitted support vector regression with the Gaussian kernel: epsilon-SVR if `nu` is
+    None, else nu-SVR, which ignores `epsilon`.
 
     Table 2 of Deng et al. prints a little more than half of the training rows as support vectors
     for seven of eight data sets: that is nu-SVR with LIBSVM's own nu, .5.
@@ -246,7 +248,8 @@ def _hist_gradient_boosting(
     """Return unfitted gradient boosting of trees on binned values.
 
     `kind`: the class, scikit-learn's classifier or regressor. `learning_rate`: factor of each step.
-    `n_leaves`: the most leaves of a tree. `n_estimators`: number of steps.
+    `n_leaves`: the most leaves of a tree. `n_estimators`: number of steps. `random_state`: the
+    seed; None for different draws in each fit.
     """
     return kind(
         learning_rate=learning_rate,
@@ -260,8 +263,8 @@ def _hist_gradient_boosting(
 def _trees_key(params: Mapping[str, Any], n_rows: int) -> tuple[Any, ...]:
     """Return a key that is equal for parameters whose trees grow equally on `n_rows` rows.
 
-    `params`: all parameters of `_hist_gradient_boosting` by name, without the class. Numbers of
-    leaves beyond those that fit into the rows, at `_LEAF_ROWS` rows each, are equal.
+    `params`: {name: value} of all parameters of `_hist_gradient_boosting`, without the class.
+    Numbers of leaves beyond those that fit into the rows, at `_LEAF_ROWS` rows each, are equal.
     """
     most_leaves = max(n_rows // _LEAF_ROWS, 2)
     n_leaves = min(params["n_leaves"], most_leaves)
@@ -319,6 +322,8 @@ def n_units(estimator: Any) -> int | None:
 def _nystroem(n_landmarks: int, gamma: float, random_state: int | None) -> Nystroem:
     """Return the unfitted Nystroem features of the kernel exp(-gamma d^2) at `n_landmarks` random
     training rows, or all if there are fewer.
+
+    `random_state`: seeds the draw of the rows; None for a different draw in each fit.
     """
     return Nystroem(
         kernel="rbf", gamma=gamma, n_components=n_landmarks, random_state=random_state

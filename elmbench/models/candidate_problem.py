@@ -85,7 +85,7 @@ class CandidateProblem:
         return self.factory(**self.parameters_of(candidate))
 
     def parameters_of(self, candidate: dict[str, Any]) -> dict[str, Any]:
-        """Return all parameters of a candidate by name: its own and the fixed ones."""
+        """Return {parameter: value} of a candidate: its own and the fixed ones."""
         return {**self.fixed, **candidate}
 
     def has_path(self, name: str) -> bool:

@@ -51,8 +51,7 @@ def discriminants(
     weights: Array | None = None,
     from_products: bool = False,
 ) -> dict[int, list[Discriminant]]:
-    """Return the discriminants of all columns of targets -1/+1, in a list by column, for each
-    number of leading features.
+    """Return {number of leading features: [discriminant of each column of targets -1/+1]}.
 
     `features`: returns a new array with the features of the rows with some numbers. `T`: of shape
     (n, n_columns). `sizes`: these numbers of leading features, the keys of the result.
@@ -360,8 +359,9 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
         """Return {number of leading nodes: discriminants of all outputs} for some of these numbers.
 
         `T`: targets -1/+1, (n, n_outputs). `sizes`: the numbers. `weights`: of the rows, (n,), not
-        their roots; None if all are 1. `from_products`: compute more nodes than rows from products
-        of the rows, which is faster. The nodes must be drawn.
+        their roots; None if all are 1. `from_products`: True to compute more nodes than rows from
+        products of the rows, which is faster, but equal within round-off only. The nodes must be
+        drawn.
         """
         return discriminants(
             lambda rows: self._hidden(X[rows]),

@@ -89,10 +89,12 @@ def all_outputs(
 
 
 def _separate_params(grid: PathGrid) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return the parameters that a member of the grid sets, a dict of all of them for each
-    candidate, and a dict of the fixed ones.
+    """Return a list with a dict {parameter: value} for each candidate, and one of the fixed
+    parameters.
 
-    A random state of None becomes a random number, so that it is the same for all candidates.
+    The dicts of the candidates have the parameters that any member of the grid sets, with the
+    default if the candidate does not set it; the fixed ones are all others. A random state of None
+    becomes a random number, so that it is the same for all candidates.
     """
     params = dict(grid.params)
     if params.get("random_state", 0) is None:
@@ -151,7 +153,7 @@ def _split_params(
     estimator: Any, params: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the parameters of the last step of a pipeline, without its prefix, and all others, as
-    two dicts by name.
+    two dicts {name: value}.
 
     `params`: {name: value} for the estimator, with names such as "svc__C" for steps. An estimator
     that is not a pipeline counts as the last step. Nested parameters of the last step (`a__b`) are
@@ -173,8 +175,8 @@ def _can_have_path(params: dict[str, Any]) -> bool:
     """Return True if parameters of a model allow a path: False for a `RandomState`, and for any
     parameter "precomputed".
 
-    `params`: all parameters of the model by name. A path has the random numbers of a fit from a
-    seed only, and takes rows, not a kernel.
+    `params`: {name: value} of all parameters of the model. A path has the random numbers of a fit
+    from a seed only, and takes rows, not a kernel.
     """
     if not isinstance(params.get("random_state"), int | np.integer | None):
         return False

@@ -247,8 +247,8 @@ def _solve_networks(
 
     `models`: {number of a candidate: its model}. There is a network for each `gamma` and size, with
     the weights of its ridges side by side. `equations`: (K'K, K'T) for each `gamma` with all
-    centres; a smaller network has their leading parts. `solvers`: the uses of each solver by name,
-    which are added to.
+    centres; a smaller network has their leading parts. `solvers`: {name of a solver: number of its
+    uses}, to which those of this call are added.
     """
     first_gram, _ = equations[0]
     n_centres = len(first_gram)

@@ -36,6 +36,7 @@ class _StopRecorder:
 
         It also sets `capped_`, the share of stopped problems, `solvers_` and `n_units_`.
         `sample_weight`, (n_samples,), multiplies C for each row; a row of weight 0 is left out.
+        None: all are 1.
         """
         rows = None
         if sample_weight is not None:

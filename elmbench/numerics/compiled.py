@@ -47,8 +47,8 @@ def run_compiled(loop: Any, *arguments: Any) -> Any:
 def compile_loop(loop: FunctionType, cached: bool) -> Any:
     """Return a function that compiles a copy of a loop at its first call, and runs it.
 
-    The functions of `elmbench.numerics` that the loop calls are compiled too. `cached`: keep the
-    machine code on the disk for later processes.
+    The functions of `elmbench.numerics` that the loop calls are compiled too. `cached`: True to
+    keep the machine code on the disk for later processes; else each process compiles it again.
     """
     from numba import njit
 

@@ -144,7 +144,7 @@ class Kernel:
 
     @property
     def named_params(self) -> dict[str, float]:
-        """The parameters that a named kernel depends on, by name; empty for a function."""
+        """{parameter: value} of those that a named kernel depends on; empty for a function."""
         names = _PARAMS.get(self.name, ()) if isinstance(self.name, str) else ()
         return {name: getattr(self, name) for name in sorted(names)}
 
@@ -207,7 +207,7 @@ class Kernel:
     def _check_finite(self, values: Array) -> Array:
         """Return values of the kernel as they are; raise ValueError if one is infinite or NaN.
 
-        Such as a broken power of a negative number.
+        A fractional power of a negative number is NaN.
         """
         if not np.isfinite(values).all():
             settings = repr(self.name)

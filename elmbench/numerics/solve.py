@@ -69,8 +69,9 @@ class RidgeSystem:
 
         `values` are of shape (n,); the eigenvectors are the columns of `vectors`, of shape (n, n).
         The (pseudo-)inverse of A + ridge I is `_signed` times the transposed `_half`; `_sizes`
-        holds the magnitudes of the eigenvalues. `definite`: A has no negative eigenvalues.
-        `lifted`: small eigenvalues are replaced by the bound, not left out.
+        holds the magnitudes of the eigenvalues. `definite`: True if A has no negative eigenvalues;
+        if False, their magnitudes count. `lifted`: True to replace small eigenvalues by the bound,
+        False to leave their directions out.
         """
         shifted = values + self._ridge
         sizes = shifted if definite else np.abs(shifted)

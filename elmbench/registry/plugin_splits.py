@@ -38,7 +38,10 @@ class PluginSplit:
     version: str
 
     def seeded(self, seed: int) -> Any:
-        """Return a copy of the splitter; its `random_state` becomes the seed if it is None."""
+        """Return a copy of the splitter; its `random_state` becomes the seed if it is None.
+
+        A splitter that has a seed, or takes none, is copied as it is.
+        """
         splitter = deepcopy(self.splitter)
         if getattr(splitter, "random_state", 0) is None:
             splitter.random_state = seed

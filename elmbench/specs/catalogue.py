@@ -53,8 +53,9 @@ def add_experiments(
     """Add the tables `files` of a user to those of `load_catalogue`.
 
     A table replaces an earlier one of the user with the same id. `blocked`: {id of a table that
-    lacks a plug-in: its error}; `find_experiment` raises them. `alone`: hide the tables of the
-    suite, from now on. Raises ElmbenchError, and adds nothing, if two tables share an id or alias.
+    lacks a plug-in: its error}; `find_experiment` raises them. `alone`: True to hide the tables of
+    the suite, from now on; a later False does not show them again. Raises ElmbenchError, and adds
+    nothing, if two tables share an id or alias.
     """
     later = _added.files | {file.id: file for file in files}
     suite = (
@@ -70,7 +71,7 @@ def add_experiments(
 
 
 def blocked_tables() -> Mapping[str, ElmbenchError]:
-    """Return the errors of the added tables that lack a plug-in, by the id of the table."""
+    """Return {id of an added table that lacks a plug-in: its error}."""
     return _added.blocked
 
 
@@ -95,8 +96,8 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
 
     If the tables of a project hide those of the suite, return only the added ones. The suite's own
     tables are not checked, because the check takes as long as everything else. `root`: a folder
-    with `experiments/`, to return and check only the experiments there. The returned dict may be
-    cached; do not change it.
+    with `experiments/`, to return and check only the experiments there; None for the suite and the
+    user. The returned dict may be cached; do not change it.
     """
     if root is None and _added.alone:
         return dict(_added.files)
@@ -127,8 +128,8 @@ def check_tables(
 ) -> None:
     """Raise ElmbenchError for the first fault of some tables, under all choices of their readings.
 
-    `with_papers`: also check the margins and the proposed models in the file of each paper, against
-    all tables of the paper; False checks the tables alone.
+    `with_papers`: True to check also the margins and the proposed models in the file of each paper,
+    against all tables of the paper; False checks the tables alone.
     """
     # Tables without a base come first, so that an error in a base names its file.
     in_order = sorted(files, key=lambda file: "based-on" in _read_file(file.path))

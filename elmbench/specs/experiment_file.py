@@ -137,9 +137,10 @@ def overlay(
 ) -> dict[str, Any]:
     """Return a copy of `content` with the keys of `change` replaced, mapping by mapping.
 
-    `add`: also add models, grids and data sets that `content` does not have. Without it, changes to
-    these are ignored, so that one reading fits every table of a paper. An empty mapping in `change`
-    replaces the whole entry if `add` is true, and is ignored otherwise.
+    A mapping in `change` changes single keys of the one in `content`; any other value replaces the
+    whole value. `add`: also add models, grids and data sets that `content` does not have. Without
+    it, changes to these are ignored, so that one reading fits every table of a paper. An empty
+    mapping in `change` replaces the whole entry if `add` is true, and is ignored otherwise.
     """
     if not add:
         change = dict(change)

@@ -209,7 +209,7 @@ class SearchGrid:
         )
 
     def _to_notations(self) -> dict[str, ValueRange]:
-        """Return a notation of the values of each hyperparameter, by name.
+        """Return {hyperparameter: notation of its values}.
 
         It is that of the file if the grid was read from one, and else the form {values}.
         """
@@ -247,11 +247,11 @@ class SearchGrid:
 
     @property
     def middle(self) -> dict[str, GridValue]:
-        """The candidate of the middle value of each hyperparameter, the later of two; by name."""
+        """A dict {hyperparameter: its middle value, the later of two}."""
         return {name: values[len(values) // 2] for name, values in self.values.items()}
 
     def candidates(self) -> list[dict[str, GridValue]]:
-        """Return every combination of the values, a dict by name, the last name varying fastest.
+        """Return every combination of the values, {name: value}, the last name varying fastest.
 
         A grid without hyperparameters gives a single empty dict. Raises ElmbenchError if there are
         more than a million combinations.

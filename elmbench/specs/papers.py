@@ -44,7 +44,7 @@ class Reading(Spec):
     def _default_changes_nothing(
         cls, values: dict[str, ReadingValue]
     ) -> dict[str, ReadingValue]:
-        """Return the values of a reading, by name, as they are.
+        """Return the values of a reading, {name: value}, as they are.
 
         Raises ValueError if the first one, which is the default, changes the table.
         """

@@ -68,8 +68,8 @@ class Resolved:
 
     @cached_property
     def datasets(self) -> Mapping[str, DatasetSpec]:
-        """{name: data set} of all data sets of the table, including those that this profile leaves
-        out.
+        """A dict {name: data set} of all data sets of the table, including those that this profile
+        leaves out.
 
         Raises ElmbenchError, which names the experiment file, if one of them is unknown.
         """
@@ -98,7 +98,7 @@ class Resolved:
 
     @cached_property
     def published(self) -> Mapping[tuple[str, str, str], PublishedValue]:
-        """{(data set, column, measure): value} of the paper's values of this table.
+        """A dict {(data set, column, measure): value} of the paper's values of this table.
 
         Data sets have the suite's names, and measures the form of `Measure.column`. Data sets that
         stand in for others have the values of these.
@@ -110,7 +110,8 @@ class Resolved:
 
     @cached_property
     def published_in_paper(self) -> Mapping[tuple[str, str], set[tuple[str, float]]]:
-        """{(data set, metric): {(column, value), ...}} of what all tables of the paper print.
+        """A dict {(data set, metric): {(column, value), ...}} of what all tables of the paper
+        print.
 
         Values are floats, data sets have the suite's names. Cited values, those over all data sets
         and blanks are left out. Values of a user's own table are those of the table itself.
@@ -327,8 +328,8 @@ def comparison_of(
 def comparison_record(resolved: Resolved) -> dict[str, Any]:
     """Return {"spec": ...}, the content from which `recorded_comparison` reads a comparison.
 
-    Its keys are `content` and `settings` (see `comparison_of`) and `data`, the entry of each data
-    set by its name, as in `datasets.yaml`.
+    Its keys are `content` and `settings` (see `comparison_of`) and `data`, {data set: its entry} as
+    in `datasets.yaml`.
     """
     data = {
         name: spec.model_dump(

@@ -70,8 +70,9 @@ class Protocol(Spec):
     def with_metrics(self, names: Sequence[str], *, first: bool) -> Protocol:
         """Return the protocol with additional measures, the `names`, on all data sets.
 
-        Data sets with measures of their own have them too. `first`: put them before the others, so
-        that the first of them chooses hyperparameters; else after them. Each measure occurs once.
+        Data sets with measures of their own have them too. `first`: True to put them before the
+        others, so that the first of them chooses hyperparameters; else after them. Each measure
+        occurs once.
         """
 
         def join(metrics: tuple[str, ...]) -> tuple[str, ...]:

@@ -261,7 +261,7 @@ PublishedParameters = dict[tuple[str, str], dict[str, float | int]]
 
 
 def published_parameters(path: Path) -> PublishedParameters:
-    """Return the hyperparameters in a file of published values, by (data set, model), then by name.
+    """Return {(data set, model): {hyperparameter: value}} of a file of published values.
 
     Data sets and models have the paper's spelling. A value is one of a hyperparameter unless its
     metric is a measure other than the size of the model. Whole numbers such as n_hidden are

@@ -184,7 +184,7 @@ def _subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
 def _reachable(schema: Any, definitions: dict[str, Schema]) -> set[str]:
     """Return the names of the definitions that a JSON schema refers to, also through others.
 
-    `definitions`: every definition by its name.
+    `definitions`: {name: definition} of all.
     """
     names: set[str] = set()
     pending = [schema]

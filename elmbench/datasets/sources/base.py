@@ -150,9 +150,10 @@ class FetchJob:
         path.
 
         `known_hash`: the SHA-256 of the file, or another hash with its name, such as `md5:...`;
-        None to accept any. `shared`: keep the file for later downloads of other data sets, in the
-        parent folder; else it is deleted with the folder of the job. Raises DataUnavailableError if
-        the server fails, and ElmbenchError if there is no such file or it has another hash.
+        None to accept any. `shared`: True to keep the file for later downloads of other data sets,
+        in the parent folder; else it is deleted with the folder of the job. Raises
+        DataUnavailableError if the server fails, and ElmbenchError if there is no such file or it
+        has another hash.
         """
         import pooch
         from pooch.hashes import hash_matches
@@ -234,7 +235,7 @@ def fetch_job(
     Downloads of killed processes and those older than a day are deleted first. `width`: number of
     features of the public file. `has_fingerprint`: True if the rows will be compared with its
     fingerprint, so that a file without a checksum may come over an unencrypted connection.
-    `progress`: show a bar on the terminal.
+    `progress`: True to show a bar on the terminal.
     """
     shared = cache_folder() / "downloads"
     shared.mkdir(parents=True, exist_ok=True)

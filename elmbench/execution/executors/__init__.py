@@ -119,8 +119,8 @@ class Executor(AbstractContextManager["Executor"]):
     ) -> Future[Answer]:
         """Start a task, and return the future of its answer at once.
 
-        `inputs`: the results of the tasks that it needs, by key. `limits`: of time and memory, for
-        this task. A task that fails or reaches a limit has an answer too, and raises nothing.
+        `inputs`: {key: result} of the tasks that it needs. `limits`: of time and memory, for this
+        task. A task that fails or reaches a limit has an answer too, and raises nothing.
         """
 
     @abstractmethod

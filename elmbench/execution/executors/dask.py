@@ -179,7 +179,7 @@ class DaskExecutor(Executor):
         """Set the outcome of a task as that of `answer`; runs in a thread of dask.
 
         `remote`: the future of dask, which has ended. Repeated deaths of its worker become a failed
-        result.
+        result; any other error becomes that of `answer`.
         """
         from distributed import KilledWorker
 

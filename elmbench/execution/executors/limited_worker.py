@@ -274,7 +274,7 @@ class _WorkerProcess:
 def pack_task(task: Task, inputs: Mapping[str, Result]) -> PackedTask:
     """Return a task packed for a worker, with the names of what the worker loads for it.
 
-    `inputs`: the results of the tasks that it needs, by key.
+    `inputs`: {key: result} of the tasks that it needs.
     """
     from elmbench.tasks.base import key_of
 

@@ -49,7 +49,7 @@ class LocalExecutor(Executor):
     ) -> Future[Answer]:
         """Start a task in a thread of the pool, which waits for its worker process.
 
-        Return the future of its answer. `inputs`: the results of the tasks that it needs, by key.
+        Return the future of its answer. `inputs`: {key: result} of the tasks that it needs.
         """
         # The thread of the pool sees the plug-ins of the comparison.
         return self._pool.submit(copy_context().run, self._run, task, inputs, limits)

@@ -353,9 +353,9 @@ class FamilyClassifier(ClassifierMixin, FamilyModel):
         """Learn from further rows `X`, of shape (n_samples, n_features), and labels `y`, in their
         order.
 
-        `classes` are all labels that may occur; the first call needs them unless its `y` has all of
-        them. Later calls may repeat them. An earlier `fit` counts as the first call. Other labels
-        raise a ValueError.
+        `classes` are all labels that may occur; by default, the first call takes the labels of its
+        `y` for all of them. Later calls may repeat them. An earlier `fit` counts as the first call.
+        Other labels raise a ValueError.
         """
         first = not hasattr(self, "classes_")
         rows, labels = self._validate_rows(X, y, reset=first)

@@ -115,8 +115,9 @@ def _group_candidates(
 ) -> list[_KernelGroup]:
     """Return candidates in groups with the same kernel and the same weights of the training rows.
 
-    `train`: the numbers of these rows. `kernels`: {number of a candidate: its kernel}; other
-    candidates of the grid are left out.
+    The numbers of the candidates of a group are in lists for each ridge. `train`: the numbers of
+    these rows. `kernels`: {number of a candidate: its kernel}; other candidates of the grid are
+    left out.
     """
     labels = grid.y[train]
     groups: dict[Any, _KernelGroup] = {}
@@ -502,8 +503,8 @@ class _FoldProblem:
         return outputs, is_accurate
 
     def _solve_directly(self, ridges: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Return the outputs for the test rows, (n_test, p * k), and the mask of ridges without
-        need for a fit, (p,), from factored systems of `ridges`, (p,).
+        """Return the outputs for the test rows, (n_test, p * k), and a mask of the ridges, (p,),
+        False if a fit is needed; from factored systems of `ridges`, (p,).
         """
         grid = self.fold.grid
         system = self._make_system()

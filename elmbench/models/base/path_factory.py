@@ -50,8 +50,8 @@ class PathFactory(ABC):
         """Yield an `Evaluated` for every candidate on every fold, in any order.
 
         `method`: "predict" or "decision_function", whose values for the test rows are the outputs.
-        `folds`: pairs of the numbers of training and test rows. `candidates`: the parameters of
-        each, by name. `fixed`: the parameters that all of them share.
+        `folds`: pairs of the numbers of training and test rows. `candidates`: {parameter: value} of
+        each. `fixed`: {parameter: value} that all of them share.
         """
         problem = CandidateProblem(
             factory=self.make,

@@ -54,9 +54,9 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Fit the classifier to all rows, and the sigmoids to the test parts of the folds.
 
         `sample_weight`: of the rows, (n,); None if all are 1. A ValueError is raised if the
-        classifier takes none. `folds`: numbers of the training and test rows of each fold; by
-        default, three stratified and shuffled ones. The classifier sees all rows once more, for its
-        predictions.
+        classifier takes none. `folds`: pairs of the numbers of training and of test rows, one for
+        each fold; by default, three stratified and shuffled ones. The classifier sees all rows once
+        more, for its predictions.
         """
         y = np.asarray(y)
         unfitted = clone(self.estimator)
@@ -76,8 +76,9 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Set `sigmoids_`, fitted to decision values of classifiers for rows that these did not
         learn.
 
-        `weights`: of the rows, or None. `folds`: numbers of training and test rows. If every fold
-        lacks a class, the values are those of the final classifier for the rows it has learnt.
+        `weights`: of the rows, or None. `folds`: pairs of the numbers of training and of test rows.
+        If every fold lacks a class, the values are those of the final classifier for the rows it
+        has learnt.
         """
         all_rows = []
         all_scores = []
@@ -108,12 +109,12 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _fitted_parts(
         self, X: Any, y: NDArray[Any], weights: Any, folds: Iterable[tuple[Any, Any]]
     ) -> Iterator[tuple[Any, Any]]:
-        """Yield a classifier that is fitted to the training part of each fold, and the test rows of
-        the fold.
+        """Yield, for each fold, a classifier that is fitted to its training part, and the numbers
+        of its test rows.
 
-        `weights`: of the rows, or None. `folds`: numbers of training and test rows. Folds whose
-        training part lacks a class are left out. If all do, yield the final classifier and all
-        rows.
+        `weights`: of the rows, or None. `folds`: pairs of the numbers of training and of test rows.
+        Folds whose training part lacks a class are left out. If all do, yield the final classifier
+        and all rows.
         """
         n_parts = 0
         for train, test in folds:

@@ -113,7 +113,7 @@ def many_weights(
 def _group_networks(
     networks: list[Network], n_rows: int
 ) -> tuple[dict[float, list[int]], dict[int, list[int]]]:
-    """Return the positions of the networks by ridge and by number of nodes, in two dictionaries.
+    """Return the positions of the networks in two dictionaries, by ridge and by number of nodes.
 
     The first one has the networks with at most `n_rows` nodes, as {ridge: positions}; the second
     one the larger ones, as {number of nodes: positions}.

@@ -230,7 +230,8 @@ def best_merge(pair: Pair) -> tuple[float, float]:
     The length is `merged_length`. Both ends are tried after a golden section search, so merging
     never loses more than the removal of either support vector. An end is taken if the search finds
     no longer projection. Of equally long ones, see `TIED`, the search takes the one with the
-    smaller h: two equal weights have maxima at h and 1 - h, and round-off would choose.
+    smaller h: two equal weights have maxima at h and 1 - h, and round-off would choose. `pair`: the
+    kernel and the weights of the support vectors a and b, from `pair_of`.
     """
     within = tied_within(pair)
     h, length = golden_section(pair)

@@ -55,6 +55,7 @@ def loop_array(array: ArrayLike, dtype: DTypeLike | None = np.float64) -> np.nda
     """Return the array in C order and writable, as the loops are compiled for.
 
     It is copied only if needed: an array of a model that was loaded with a memory map is read-only.
+    `dtype`: None for that of the array.
     """
     return np.require(array, dtype, ["C", "W"])
 

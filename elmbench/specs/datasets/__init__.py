@@ -251,7 +251,7 @@ class DatasetSpec(RowColumns):
 
     @property
     def options(self) -> dict[str, float]:
-        """The value of each option of generated data, by name; empty for other data.
+        """A dict {option: value} of generated data; empty for other data.
 
         It is the default, which is the first allowed value, unless `with_options` has fixed it.
         """
