@@ -121,6 +121,8 @@ def _measured_lines(
     `published_only`: False for all measures with a value; True to leave out readings other than the
     default, and measures that have no published value and that no claim names, except the first
     measure of a group.
+
+    A group also has lines if none of its cells ended ok; their ending says so.
     """
     claimed = _claimed_metrics(measured.resolved) if published_only else None
     for group, statuses in measured.statuses.items():

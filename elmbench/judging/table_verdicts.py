@@ -460,7 +460,8 @@ def _reversed_pairs(rows: Sequence[Row]) -> list[PairOrder]:
 def _are_many_opposite(rows: Sequence[Row]) -> bool:
     """Return True if too many pairs of models are in the opposite order on a data set.
 
-    They are more than `MOST_EXCEPTIONS` of those that our runs separate.
+    They are more than `MOST_EXCEPTIONS` of those that both the print and our runs separate; a pair
+    counts on each data set. `rows`: of one metric.
     """
     pairs = compare_pairs(rows)
     opposite = sum(pair.opposite for pair in pairs)

@@ -137,7 +137,9 @@ def capped_notes(cells: pd.DataFrame) -> Iterator[Note]:
     """Yield a note for each model and selection with the share of its fits stopped at `max_iter`.
 
     The share is over all data sets, under the default readings; searches have a share of their own.
-    There is no note for models none of whose fits was stopped. `cells`: the frame of `cells.csv`.
+    There is no note for models none of whose fits was stopped. `cells`: the frame of `cells.csv`;
+    without the columns `capped` and `search_capped`, which only models with a limit of steps have,
+    there are no notes.
     """
     if not set(CAPPED) <= set(cells.columns):
         return
@@ -165,7 +167,9 @@ def capped_notes(cells: pd.DataFrame) -> Iterator[Note]:
 def warning_notes(cells: pd.DataFrame) -> Iterator[Note]:
     """Yield a note for each distinct warning: data sets, models and numbers of cells.
 
-    Only cells under the default readings count. `cells`: the frame of `cells.csv`.
+    The note lists data sets with their models and how many cells of these warned. Only cells under
+    the default readings count. `cells`: the frame of `cells.csv`; without a column of warnings,
+    there is no note.
     """
     if WARNING not in cells.columns:
         return

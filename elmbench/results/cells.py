@@ -567,8 +567,9 @@ def _described_models(
 def _solvers(records: Iterable[dict[str, Any]]) -> dict[str, int]:
     """Return how often each solver was used in the results of these records, by its name.
 
-    Each candidate on each fold counts once; "bound failed" and "... given up" count those that then
-    used another solver.
+    The form is {name of the solver: number}; records of fits without a count have none. Each
+    candidate on each fold counts once; "bound failed" and "... given up" count those that then used
+    another solver.
     """
     solvers: Counter[str] = Counter()
     for record in records:

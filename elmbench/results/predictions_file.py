@@ -37,7 +37,8 @@ def write_predictions(
     """Write the lines of `predictions_frame` as `predictions.csv` in a folder, atomically.
 
     Above a million lines, the file is `predictions.parquet`. The other one of the two files is
-    deleted. `n_lines`: the number of lines.
+    deleted. `planned`: the cells, of which those without predictions have no lines. `n_lines`: the
+    number of lines, which decides only on the format.
     """
     is_long = n_lines > MOST_CSV_LINES
     text_file = folder / "predictions.csv"
@@ -214,8 +215,8 @@ def _test_rows(
 ) -> Indices:
     """Return the positions of the test rows in the data, from 0.
 
-    `n_rows`: the number of rows of the data. Raises ElmbenchError if they do not fit the data or
-    the predictions.
+    `outer_fold`: splits the data if `stored` does not have the positions. `n_rows`: the number of
+    rows of the data. Raises ElmbenchError if they do not fit the data or the predictions.
     """
     test = stored.rows
     if test is None:

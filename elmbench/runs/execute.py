@@ -182,7 +182,8 @@ class Failures(NamedTuple):
 def failures_of(run: PreparedRun) -> Failures:
     """Return the failures of a run that has ended, from the results in its store.
 
-    Timeouts, exceeded memory limits and missing data do not count.
+    They are the number of failed cells, the reason of the first one (empty if none has failed), and
+    the different tracebacks. Timeouts, exceeded memory limits and missing data do not count.
     """
     failures = {}
     for key in run.tasks:

@@ -144,7 +144,8 @@ class MetricsTable(TableKind):
     ) -> Iterator[Line]:
         """Yield a line {name of the column: text} for each model on one data set.
 
-        The ratios divide fit times by those of its first model. `entries`: those of the data set.
+        The ratios divide fit times by those of its first model. `entries`: those of the data set,
+        with those of a model together.
         """
         first_times: dict[str, float] | None = None
         for model, group in groupby(entries, key=lambda entry: entry.model):

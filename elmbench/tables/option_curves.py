@@ -101,8 +101,8 @@ def _draw_panel(
 ) -> None:
     """Draw the curve of each model on one generator, with marks for cells that did not end ok.
 
-    `points`: those of the generator. `styles`: {model: arguments of `plot`}. `marks`: {status:
-    marker}.
+    `points`: those of the generator, with the columns `model`, `option`, `value`, `mean`, `std` and
+    `ending`. `styles`: {model: arguments of `plot`}. `marks`: {status: marker}.
     """
     _scale_axes(axes, points["value"], has_marks=bool(marks))
     for i, (model, style) in enumerate(styles.items()):
@@ -155,8 +155,9 @@ def _add_marks(
 ) -> None:
     """Mark the points whose cells did not end ok: the marker of the model around a cross.
 
-    `curve`: the points of a model. `marks`: {status: cross}. `style`: that of the model. `height`:
-    a share of the panel's height, from 0 at the bottom to 1.
+    `curve`: the points of a model, with `value` (x) and `ending` (the status; empty for ok).
+    `marks`: {status: cross}, markers of matplotlib. `style`: that of the model, with `color` and
+    `marker`. `height`: a share of the panel's height, from 0 at the bottom to 1.
     """
     look = {
         "transform": axes.get_xaxis_transform(),

@@ -50,7 +50,10 @@ class ParametersTable(TableKind):
         return chosen_values(cells, measure.metric)
 
     def notes(self, cells: DataFrame) -> Iterator[Note]:
-        """Yield a note on each hyperparameter that the paper prints as an inverse, such as 1/C."""
+        """Yield a note on each hyperparameter that the paper prints as an inverse, such as 1/C.
+
+        `cells` has no effect.
+        """
         for model, column in self.spec.models.items():
             for name in column.searched:
                 if (printed := column.printed.get(name, "")).startswith("1/"):

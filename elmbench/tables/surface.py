@@ -184,8 +184,10 @@ def _mark_best(axes: Any, tiles: TileCentres, heights: Any, metric: str) -> None
 def _label_values(axes: Any, x: Any, values: list[Any], *, has_ridges: bool) -> None:
     """Label the ticks of the x axis with the values of the first hyperparameter.
 
-    `x`: the position of each value. Of many values, some are labelled. If all are powers of two,
-    they are labelled as such; then, with `has_ridges`, also with their inverses above the panel.
+    `x`: the position of each value. `values`: the values, ascending. If all are powers of two, and
+    at least three, they are labelled as such: each of up to eight, else every fifth power. Of other
+    values, about six are labelled, evenly spaced. `has_ridges`: also label powers of two with their
+    inverses above the panel; other values never get these.
     """
     exponents = exponents_of(values)
     if exponents is None:

@@ -182,7 +182,8 @@ def _has_known_folds(kind: str, folds: int, dataset: DatasetSpec) -> bool:
     """Return True if the sizes of folds follow from the number of rows.
 
     Stratified folds do only if the rows of each class fill them: programs differ in where they put
-    the rest. `kind`: that of the split; kinds without folds of known sizes are False.
+    the rest. `folds`: their number. `kind`: that of the split; kinds without folds of known sizes
+    are False.
     """
     if kind not in _KNOWN_FOLDS:
         return False

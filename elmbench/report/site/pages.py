@@ -228,8 +228,9 @@ def comparison_html(
 ) -> str:
     """Return the page of a comparison on a user's data as HTML, with its pictures in it.
 
-    `predictions`, `importance`: the lines of `predictions.csv` and `importance.csv`; without lines,
-    their pictures are left out.
+    `predictions`: the lines of `predictions.csv` (see `predictions_frame`). `importance`: those of
+    `importance.csv`, with `dataset`, `model`, `metric`, `column`, `importance` and `std`. Without
+    lines, the pictures of either are left out.
     """
     resolved = results.resolved
     record = results.environment

@@ -198,8 +198,9 @@ def section_text(
 ) -> Iterator[RenderableType]:
     """Yield the lines of a section as tables of columns that fit `width` characters.
 
-    An empty text is between two tables. Each begins with the first column, usually the model; the
-    name of a data set is a line above its models.
+    Optional columns, and those that are empty in the section, are left out. An empty text is
+    between two tables. Each begins with the first column, usually the model; the name of a data set
+    is a line above its models.
     """
     # A column of data sets would leave too little space for the values.
     first, *rest = (
