@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from elmbench.specs.datasets.sources import Fingerprint
+from elmbench.specs.datasets.preparation import Fingerprint
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -33,7 +33,7 @@ from elmbench.datasets.user_files.dates import date_format, dates_in
 from elmbench.datasets.user_files.number_text import looks_numeric, number_with_unit
 from elmbench.errors import ElmbenchError, shortened, wording
 from elmbench.specs.datasets import DatasetSpec, LearningTask, RowColumns, Shape
-from elmbench.specs.datasets.sources import FileOptions
+from elmbench.specs.datasets.source_registry import FileOptions
 
 #: A target of whole numbers holds labels if it has at most this many distinct ones.
 MOST_CLASSES = 20

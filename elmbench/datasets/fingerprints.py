@@ -11,7 +11,7 @@ from elmbench.datasets.load import load_from_spec
 from elmbench.errors import DataUnavailableError, ElmbenchError
 from elmbench.files import write_atomically
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.datasets.sources import Fingerprint
+from elmbench.specs.datasets.preparation import Fingerprint
 from elmbench.specs.files import SpecLoader, read_yaml
 
 _LINE = re.compile(r"  fingerprint:.*\n")

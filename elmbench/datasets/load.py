@@ -33,7 +33,7 @@ from elmbench.datasets.user_files.values import as_read
 from elmbench.errors import ElmbenchError, first_line
 from elmbench.files import WriteError, cache_folder, read_json, write_atomically
 from elmbench.specs.datasets import DatasetSpec, load_dataset_specs
-from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
+from elmbench.specs.datasets.source_registry import OTHER_DATA, TRAINING_ONLY
 
 #: Increase this when the code that loads or prepares rows changes its results.
 LOADER_VERSION = 6

@@ -24,7 +24,7 @@ from elmbench.datasets.table import (
 )
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpec, Shape
-from elmbench.specs.datasets import sources as specs
+from elmbench.specs.datasets import preparation as specs
 
 _CORRECT = "correct the file"
 _REPLACE = "correct or replace the file"

@@ -31,7 +31,7 @@ from elmbench.datasets.user_files.text_files import (
 )
 from elmbench.datasets.user_files.workbooks import read_workbook
 from elmbench.errors import ElmbenchError, first_line
-from elmbench.specs.datasets.sources import FileOptions
+from elmbench.specs.datasets.source_registry import FileOptions
 
 _OPENERS: dict[str, Callable[..., Any]] = {
     ".gz": gzip.open,

@@ -19,7 +19,7 @@ from elmbench.datasets.table import Table, to_frame
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import cache_folder, expand_home, replace_file
 from elmbench.specs.datasets import LearningTask, RowColumns
-from elmbench.specs.datasets.sources import FileOptions
+from elmbench.specs.datasets.source_registry import FileOptions
 
 #: Longest name of a data set, in characters: three of them are the name of a folder.
 _LONGEST_NAME = 60

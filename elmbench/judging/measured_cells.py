@@ -23,7 +23,7 @@ from elmbench.judging.value_verdicts import (
 from elmbench.judging.verdict_words import COMPLETE
 from elmbench.metrics import Unit
 from elmbench.results.cells import REMARKS
-from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
+from elmbench.specs.datasets.source_registry import OTHER_DATA, TRAINING_ONLY
 from elmbench.specs.measures import Measure
 from elmbench.specs.papers import Paper
 from elmbench.specs.profiles import Resolved

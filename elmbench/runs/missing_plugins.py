@@ -9,7 +9,7 @@ from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.metrics import all_metrics
 from elmbench.registry import registry
 from elmbench.registry.plugins import plugin_objects, plugin_splits
-from elmbench.specs.datasets.sources import source_kinds
+from elmbench.specs.datasets.source_registry import source_kinds
 from elmbench.specs.experiment_file import ExperimentFile
 from elmbench.specs.files import raw_names
 from elmbench.specs.measures import MEASURES, is_measure

@@ -26,7 +26,7 @@ from elmbench.specs.datasets import (
     add_dataset_specs,
     parse_dataset_specs,
 )
-from elmbench.specs.datasets.sources import FileOptions
+from elmbench.specs.datasets.source_registry import FileOptions
 from elmbench.specs.experiment_file import ExperimentFile
 from elmbench.specs.files import invalid, parse_spec, read_yaml
 from elmbench.specs.project import Project

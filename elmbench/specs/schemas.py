@@ -16,7 +16,7 @@ from pydantic.json_schema import models_json_schema
 
 from elmbench.registry.plugins import plugin_splits
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.datasets.sources import source_class, source_kinds
+from elmbench.specs.datasets.source_registry import source_class, source_kinds
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.files import SpecPart
 from elmbench.specs.papers import Paper

@@ -15,7 +15,7 @@ from elmbench.datasets.sources import Source
 from elmbench.errors import ElmbenchError
 from elmbench.registry.plugins import loaded_plugins
 from elmbench.specs.datasets import DatasetSpec, add_dataset_specs, parse_dataset_specs
-from elmbench.specs.datasets.sources import BUILT_IN, source_class
+from elmbench.specs.datasets.source_registry import BUILT_IN, source_class
 
 PLUGIN = """
 import numpy as np

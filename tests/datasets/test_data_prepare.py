@@ -19,7 +19,7 @@ from elmbench.datasets.preparation_steps import category_order, prepare_dataset
 from elmbench.datasets.table import Table, label_words
 from elmbench.errors import ElmbenchError
 from elmbench.specs.datasets import DatasetSpecs
-from elmbench.specs.datasets.sources import Step
+from elmbench.specs.datasets.preparation import Step
 
 
 def test_categories_have_one_order_whichever_comes_first() -> None:

@@ -30,7 +30,7 @@ from sentences import sentence
 from elmbench.judging.measured_cells import MeasuredCells
 from elmbench.judging.summary import optimism
 from elmbench.results.cells import REMARKS
-from elmbench.specs.datasets.sources import OTHER_DATA, TRAINING_ONLY
+from elmbench.specs.datasets.source_registry import OTHER_DATA, TRAINING_ONLY
 from elmbench.tables.number_texts import gain_text
 
 

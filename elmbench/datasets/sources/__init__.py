@@ -1,4 +1,4 @@
-"""Kinds of source, one class in each file; the registry is `elmbench.specs.datasets.sources`.
+"""Kinds of source, one class in each file; `elmbench.specs.datasets.source_registry` lists them.
 
 A plug-in file (`--plugin FILE`) adds a subclass of `Source` in a dictionary `SOURCES`.
 """

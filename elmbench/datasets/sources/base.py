@@ -1,5 +1,5 @@
 """The base classes of the kinds of source, and downloads by pooch, with errors that name the next
-command. `elmbench.specs.datasets.sources.BUILT_IN` lists each kind.
+command. `elmbench.specs.datasets.source_registry.BUILT_IN` lists each kind.
 
 The modules of this package but `file` import numpy, and modules that need it, in their methods, so
 that listings of data sets are fast.
@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 from elmbench.errors import DataUnavailableError, ElmbenchError, first_line
 from elmbench.files import cache_folder, delete_abandoned, partial_path
 from elmbench.specs.datasets import DatasetSpec
-from elmbench.specs.datasets.sources import BUILT_IN, FileOptions, SourceSpec
+from elmbench.specs.datasets.source_registry import BUILT_IN, FileOptions, SourceSpec
 
 if TYPE_CHECKING:
     from elmbench.datasets.table import Table

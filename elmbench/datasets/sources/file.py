@@ -45,7 +45,7 @@ from elmbench.datasets.user_files.missing_words import (
 from elmbench.datasets.user_files.values import with_numbers
 from elmbench.errors import ElmbenchError, closest, first_line, wording
 from elmbench.specs.datasets import RowColumns
-from elmbench.specs.datasets.sources import FileOptions
+from elmbench.specs.datasets.source_registry import FileOptions
 
 #: Names of the default target column; without these, it is the last one.
 TARGETS = ("target", "class", "label", "y")

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from elmbench.datasets.table import Table, check_names, target_of
 from elmbench.datasets.user_files.text_files import PUBLIC, ChooseTarget, decode
 from elmbench.errors import ElmbenchError, shortened
-from elmbench.specs.datasets.sources import FileOptions
+from elmbench.specs.datasets.source_registry import FileOptions
 
 _QUOTED = r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\""""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s'\"{{]+)\s*(.*)", re.I)

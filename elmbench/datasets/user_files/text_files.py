@@ -38,7 +38,7 @@ from elmbench.datasets.user_files.separators import (
     separator_of,
 )
 from elmbench.errors import ElmbenchError
-from elmbench.specs.datasets.sources import FileOptions
+from elmbench.specs.datasets.source_registry import FileOptions
 
 if TYPE_CHECKING:
     import pandas as pd

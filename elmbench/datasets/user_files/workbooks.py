@@ -22,7 +22,7 @@ from elmbench.datasets.user_files.number_text import (
 )
 from elmbench.datasets.user_files.text_files import ChooseTarget, read_text_table
 from elmbench.errors import ElmbenchError, first_line
-from elmbench.specs.datasets.sources import FileOptions
+from elmbench.specs.datasets.source_registry import FileOptions
 
 if TYPE_CHECKING:
     import pandas as pd

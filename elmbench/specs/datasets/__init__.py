@@ -13,14 +13,8 @@ from typing import Any, Literal, Self
 from pydantic import Field, JsonValue, model_validator
 
 from elmbench.errors import ElmbenchError, unknown_name
-from elmbench.specs.datasets.sources import (
-    BUILT_IN,
-    AnySource,
-    Fingerprint,
-    Label,
-    SourceSpec,
-    Step,
-)
+from elmbench.specs.datasets.preparation import Fingerprint, Label, Step
+from elmbench.specs.datasets.source_registry import BUILT_IN, AnySource, SourceSpec
 from elmbench.specs.files import (
     SpecPart,
     invalid,
