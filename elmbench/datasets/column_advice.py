@@ -59,7 +59,7 @@ class _Features:
         return {name for name, column in self.values.items() if is_whole(column)}
 
     def may_repeat(self, name: str) -> bool:
-        """Return True for a column of words or whole numbers, whose values may repeat."""
+        """Return True for a column, `name`, of words or whole numbers, whose values may repeat."""
         return name in self.nominal or name in self.whole
 
     def codes(self, name: str) -> NDArray[np.int64]:
@@ -89,7 +89,10 @@ class _Features:
         return each_has_one_value(self.codes(name), self.codes(other))
 
     def _codes_of_head(self, name: str) -> NDArray[np.int64]:
-        """Return a number for each of the first rows, as `codes` does; the result is cached."""
+        """Return a number for each of the first rows, as `codes` does; the result is cached.
+
+        `name`: of the column.
+        """
         if name not in self._head_codes:
             self._head_codes[name] = value_codes(self.values[name][:HEAD])
         return self._head_codes[name]
@@ -189,7 +192,7 @@ def _identifiers(features: _Features, n_rows: int) -> list[str]:
 
 
 def _advice_on_code(name: str) -> str:
-    """Return a warning about a column of numbers that is named like a code."""
+    """Return a warning about the column `name` of numbers that is named like a code."""
     words = wording(f"--words {quote(name)}", "astype('category')")
     problem = f"{name!r} is named like a code, but its values are read as numbers"
     return f"{problem}: {words} if they are categories"

@@ -57,7 +57,7 @@ def about_target(
 
 
 def _names_groups(name: str, codes: NDArray[np.int64]) -> bool:
-    """Return True if a column is named like an identifier, and its values repeat.
+    """Return True if the column `name` is named like an identifier, and its values repeat.
 
     It must have more than 20 values of two rows or more on average. `codes`: a number from 0 for
     each row, the same for equal values.

@@ -247,7 +247,9 @@ def _are_names(values: NDArray[Any]) -> bool:
 
 
 def _are_texts(values: NDArray[Any]) -> bool:
-    """Return True if a column's present texts have three words or more on average."""
+    """Return True if the texts `values` of a column, none missing, have three words or more on
+    average.
+    """
     n_words = sum(len(value.split()) for value in values)
     return n_words >= _WORDS_OF_TEXT * len(values)
 

@@ -131,7 +131,8 @@ class Table:
     def frame(self) -> pd.DataFrame:
         """Return the features as a data frame of shape (n, d): floats, and objects for words.
 
-        Missing values are NaN. Sparse rows become dense.
+        Missing values are NaN. Sparse rows become dense. The columns have the names and the order
+        of the features, the rows the index 0, 1, ...
         """
         import pandas as pd
 
@@ -377,7 +378,7 @@ def _distinct_values(
 
 
 def spelled(values: Any, spell: Callable[[Any], str]) -> NDArray[np.object_]:
-    """Return an object array of `spell(value)` for each value; None for a missing value.
+    """Return an object array of `spell(value)` for each of `values`; None for a missing one.
 
     `spell` is called once for each distinct value.
     """
@@ -498,9 +499,9 @@ def are_codes(values: NDArray[Any]) -> bool:
 
 
 def is_placeholder(word: str) -> bool:
-    """Return True for a number that often stands for a missing code, such as -999, 9999 or 0.
+    """Return True if `word` is a number that often stands for a missing code: -999, 9999 or 0.
 
-    Such are 0, -1, numbers of nines, and powers such as 1e5; surrounding spaces do not count.
+    Others are -1, numbers of nines, and powers such as 1e5; surrounding spaces do not count.
     """
     return _PLACEHOLDER.fullmatch(word.strip()) is not None
 
@@ -522,7 +523,8 @@ def to_numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:
 
 
 def label_words(target: NDArray[Any]) -> NDArray[np.object_]:
-    """Return labels as words of shape (n,), with one spelling of whole numbers; None if missing.
+    """Return the labels `target` as words, (n,), with one spelling of whole numbers; None if
+    missing.
 
     +1, 1.0 and 1 are all '1', but 01 is not.
     """

@@ -20,7 +20,7 @@ OMITTED = {"content": "omitted"}
 
 
 def content_name(name: str) -> dict[str, str]:
-    """Return the metadata of a field that has this name in the content, instead of its own."""
+    """Return the metadata of a field that has the key `name` in the content, not its own name."""
     return {"name": name}
 
 

@@ -119,7 +119,7 @@ class OuterFold:
 
     @cached_property
     def _content(self) -> dict[str, Any]:
-        """The content of the fold; all models of a table share it."""
+        """The fields of the fold as a dict in the types of JSON; all models of a table share it."""
         return content_of_fields(self)
 
     @property

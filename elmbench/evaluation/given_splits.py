@@ -188,7 +188,8 @@ def given_parts(
 
     `split`: with the path of the file, see `locate_splits`. `file_rows`: the number in the data
     file of each of the `n_rows` rows; None if they are all there, in their order. Raises
-    ElmbenchError if the file names a row that is not there, or a part is empty.
+    ElmbenchError if the file names a row that is not there, or a part is empty. `run`: its number,
+    from 0.
     """
     splits = read_splits(split.file, split.checksum, _OUTER_NUMBERS)
     numbers = np.arange(n_rows) if file_rows is None else file_rows
@@ -213,7 +214,8 @@ def given_inner_parts(
     They are positions among the training rows of the outer fold. `split`: with the path of the
     file, see `locate_inner_splits`. `file_rows`: the number in the data file of each of these rows.
     A row that the outer fold learns twice is used twice. Raises ElmbenchError if the file names
-    another row, or a part is empty.
+    another row, or a part is empty. `run`, `fold`: the numbers of the run and the outer fold, from
+    0.
     """
     splits = read_splits(split.file, split.checksum, _INNER_NUMBERS)
     rows = _AvailableRows(

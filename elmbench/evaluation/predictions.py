@@ -119,7 +119,7 @@ def checked_metric(
     """Return the metric `name` of a fitted model's predictions for the rows X with targets y.
 
     `labels`: every label of the data set, in ascending order; None for regression. Raises
-    ValueError if the predictions are not valid.
+    ValueError if the predictions are not valid. `estimator`: the fitted model.
     """
     return metric_value(
         name, y, check_predictions(y, estimator.predict(X), labels), labels

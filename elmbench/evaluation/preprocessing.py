@@ -165,7 +165,7 @@ class DateFeatures(TransformerMixin, BaseEstimator):
     def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
         """Learn the first date of each column of a data frame of dates, and its parts that vary.
 
-        `y` is ignored.
+        `y` is ignored. `X`: only columns of dates.
         """
         self.columns_ = {}
         for name in X:
@@ -174,7 +174,11 @@ class DateFeatures(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: pd.DataFrame) -> NDArray[np.float64]:
-        """Return the features of new rows, of shape (n, n_features_out); NaN for a missing date."""
+        """Return the features of new rows, of shape (n, n_features_out); NaN for a missing date.
+
+        `X`: must have the columns of `fit`, in any order; others are ignored. The features come in
+        the order of the columns of `fit`, and of the parts that vary.
+        """
         features = [
             date_parts(_dates_of(X, name), first)[list(parts)]
             for name, (first, parts) in self.columns_.items()
@@ -213,13 +217,18 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: pd.DataFrame) -> NDArray[np.float64]:
-        """Return the components of new rows, of shape (n, n_features_out)."""
+        """Return the components of new rows, of shape (n, n_features_out).
+
+        `X`: must have the columns of `fit`, in any order; others are ignored. The components come
+        in the order of the columns of `fit`.
+        """
         return np.hstack([self._components(X, name) for name in self.pipelines_])
 
     def _components(self, X: pd.DataFrame, name: Any) -> NDArray[np.float64]:
         """Return the components of the words of column `name`, of shape (n, rank).
 
-        Components that are only round-off are left out.
+        Components that are only round-off are left out. `X`: a data frame with this column of
+        texts.
         """
         pipeline = self.pipelines_[name]
         rank = _rank(pipeline[-1].singular_values_)
@@ -235,7 +244,7 @@ def _rank(singular_values: NDArray[np.float64]) -> int:
 
 
 def _dates_of(X: pd.DataFrame, name: Any) -> NDArray[np.datetime64]:
-    """Return a column of a data frame as dates, in microseconds."""
+    """Return the column `name` of a data frame as dates, in microseconds."""
     return X[name].to_numpy("datetime64[us]")
 
 

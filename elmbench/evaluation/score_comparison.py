@@ -70,7 +70,9 @@ def p_values(
 
 
 def _best_by_mean(scores: DataFrame) -> Any:
-    """Return the model with the best mean, the first by name if there are several."""
+    """Return the model (column of `scores`) with the best mean, the first by name if there are
+    several.
+    """
     return without_round_off(scores.mean().sort_index()).idxmax()
 
 

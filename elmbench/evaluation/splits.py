@@ -199,7 +199,7 @@ def order_rows(train: Indices, order: str, name: str, run: int, fold: int) -> In
     """Return training rows in the order of learning.
 
     `order`: "stored" returns them as they are, "shuffled" in a random order. The other arguments,
-    the data set, the run and the fold, seed that order.
+    `name` (of the data set), the run and the fold, seed that order.
     """
     return (
         generator("order", name, run, fold).permutation(train)

@@ -385,9 +385,9 @@ def metric_columns(
 ) -> dict[str, list[Any]]:
     """Return metrics of many cells: {name of the metric: [value of each cell]}.
 
-    `stored`: the predictions of each cell, or None without any. A value is None for such a cell,
-    for a metric of another task, and if the model lacks the inputs of the metric. Metrics of counts
-    are evaluated for all cells at once.
+    `stored`: the predictions of each cell, or None without any; it is read once. A value is None
+    for such a cell, for a metric of another task, and if the model lacks the inputs of the metric.
+    Metrics of counts are evaluated for all cells at once.
     """
     columns: dict[str, list[Any]] = {metric.name: [] for metric in metrics}
     metrics_of_counts = [metric for metric in metrics if metric.takes == "counts"]

@@ -336,7 +336,8 @@ class Store:
         return list(cells.values())
 
     def commands(self, profile: str, experiment: str) -> list[str]:
-        """Return the commands that requested cells of a table under a profile, each once.
+        """Return the commands that requested cells of the table `experiment` under a profile, each
+        once.
 
         The order is that of their last request, oldest first.
         """

@@ -229,7 +229,8 @@ def svm_regressor(
     None, else nu-SVR, which ignores `epsilon`.
 
     Table 2 of Deng et al. prints a little more than half of the training rows as support vectors
-    for seven of eight data sets: that is nu-SVR with LIBSVM's own nu, .5.
+    for seven of eight data sets: that is nu-SVR with LIBSVM's own nu, .5. `max_iter`: the most
+    iterations of LIBSVM; -1 for no limit.
     """
     if nu is not None:
         return NuSVR(nu=nu, C=C, gamma=gamma, kernel="rbf", max_iter=max_iter)

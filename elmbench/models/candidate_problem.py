@@ -81,11 +81,17 @@ class CandidateProblem:
     take: Callable[[Any, Indices], Any] = field(default=operator.getitem, kw_only=True)
 
     def make(self, candidate: dict[str, Any]) -> Any:
-        """Return a new unfitted model with the parameters `candidate` and the fixed ones."""
+        """Return a new unfitted model with the parameters `candidate` and the fixed ones.
+
+        `candidate`: {parameter: value}.
+        """
         return self.factory(**self.parameters_of(candidate))
 
     def parameters_of(self, candidate: dict[str, Any]) -> dict[str, Any]:
-        """Return {parameter: value} of a candidate: its own and the fixed ones."""
+        """Return {parameter: value} of a candidate: its own and the fixed ones.
+
+        `candidate`: {parameter: value} of its own.
+        """
         return {**self.fixed, **candidate}
 
     def has_path(self, name: str) -> bool:

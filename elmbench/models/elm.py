@@ -189,6 +189,8 @@ class _ELM(HiddenNodesMixin, PathMixin):
     def _draw_nodes(self, n_features: int) -> None:
         """Draw `n_hidden` nodes, whose inputs are multiplied by `slope`, and set `weights_`,
         `biases_` and `n_units_`.
+
+        `n_features`: the number of columns of the rows.
         """
         super()._draw_nodes(n_features)
         self._layer = partial(self._layer, slope=self.slope)

@@ -178,9 +178,9 @@ class PathSearchCV(GridSearchCV):
         """Search by the paths of the candidates, and set all attributes of a fitted search; return
         False if that is not possible.
 
-        `params`: those of `fit`; None counts as missing. If it returns False, `cv` may have become
-        the list of its folds, which some splitters yield only once; then it contains the effect of
-        `groups`.
+        `params`: {name: value} of the further arguments of `fit`; a value of None counts as
+        missing. If it returns False, `cv` may have become the list of its folds, which some
+        splitters yield only once; then it contains the effect of `groups`.
         """
         options = {name: value for name, value in params.items() if value is not None}
         plan = self._plan_paths(y, options)
@@ -201,9 +201,9 @@ class PathSearchCV(GridSearchCV):
         """Return the grids and scorers of a search by paths; None if every candidate must be
         fitted.
 
-        They must if there is no `y`, if a candidate or a scorer has no path, if `options`, the
-        parameters of `fit` that are not None, have more than "groups", or if scores of training
-        rows are requested.
+        They must if there is no `y`, if a candidate or a scorer has no path, if `options`, {name:
+        value} of the further arguments of `fit` that are not None, have more than "groups", or if
+        scores of training rows are requested.
         """
         if y is None or options.keys() - {"groups"} or self.return_train_score:
             return None
@@ -230,7 +230,8 @@ class PathSearchCV(GridSearchCV):
     def _split_once(self, X: Any, y: Any, options: dict[str, Any]) -> None:
         """Set `n_splits_`, and replace the attribute `cv` by the list of its folds.
 
-        `options`: parameters of `fit`, of which the splitter may take "groups".
+        `options`: {name: value} of further arguments of `fit`, of which the splitter may take
+        "groups".
         """
         routed = self._get_routed_params_for_fit(options)
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))

@@ -118,7 +118,7 @@ def _hidden_cost(n: int, d: int, params: _Params) -> float:
 
 def _distances_cost(n_train: int, n_test: int, d: int) -> float:
     """Return the floating-point operations of predictions by kernel values of all pairs of a test
-    and a training row, of d features.
+    (`n_test`) and a training row (`n_train`), of d features.
     """
     # A row of the kernel for each test row.
     return float(n_train * n_test * (2 * d + 20))

@@ -11,6 +11,7 @@ def comparison_id(name: str, digest: str) -> str:
     """Return the id `own/NAME-DIGEST` of a comparison.
 
     `digest`: the hexadecimal digest of its data, of which the id has the first eight digits.
+    `name`: NAME.
     """
     return f"own/{name}-{digest[:_DIGITS]}"
 

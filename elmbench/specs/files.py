@@ -191,9 +191,9 @@ class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Safe
 def _count_values(node: yaml.Node, counts: dict[yaml.Node, int]) -> int:
     """Return the number of values of a node and those below it.
 
-    The values of an anchor are counted at each alias. `counts`: the numbers of the nodes that have
-    been counted, 0 for those that are being counted; it is updated. Raises ConstructorError if
-    there are more than `MOST_VALUES`, or a node contains itself.
+    The values of an anchor are counted at each alias. `counts`: {node that has been counted: its
+    number, or 0 while it is being counted}; it is updated. Raises ConstructorError if there are
+    more than `MOST_VALUES`, or a node contains itself.
     """
     if isinstance(node, yaml.ScalarNode):
         return 1

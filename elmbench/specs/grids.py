@@ -268,7 +268,7 @@ class SearchGrid:
         ]
 
     def select(self, names: Iterable[str]) -> SearchGrid:
-        """Return the grid of these hyperparameters alone, in this order.
+        """Return the grid of the hyperparameters `names` alone, in this order.
 
         Raises KeyError for an unknown one. The notations are left out.
         """

@@ -75,7 +75,8 @@ def is_measure(name: str) -> bool:
 
 
 def is_quality(name: str) -> bool:
-    """Return True if a measure is one of quality, for which a row of a table has a best model.
+    """Return True if the measure `name` is one of quality, for which a row of a table has a best
+    model.
 
     These are the metrics of the registry and of plug-ins, and the measures of learnt rows. Times,
     sizes and numbers of rows are not among them.

@@ -129,7 +129,7 @@ class ModelColumn(Spec):
         return self.model_copy(update=change)
 
     def runs_on(self, dataset: str) -> bool:
-        """Return True if the column is run on a data set.
+        """Return True if the column is run on the data set `dataset`.
 
         That is, `only` and `not_run` do not exclude it.
         """

@@ -233,7 +233,7 @@ class Paper(Spec):
         return cls(key=key, title="", authors="", year=0)
 
     def unit_of(self, metric: str) -> Unit:
-        """Return the unit of a measure by its name, with the paper's margin if its file has one.
+        """Return the unit of the measure `metric`, with the paper's margin if its file has one.
 
         An unknown name is no error: it has the unit of a share.
         """

@@ -200,7 +200,7 @@ class Resolved:
 
     @property
     def stand_ins(self) -> Mapping[str, str]:
-        """The name of the replaced data set by that of the data set that stands in for it."""
+        """A dict {data set that stands in for another: the replaced data set}, by their names."""
         return self.spec.published.stand_ins if self.spec.published else {}
 
     def spelling(self, dataset: str) -> str:
@@ -417,7 +417,10 @@ def _record(path: Path) -> dict[str, Any]:
 
 
 def _data_files(record: Mapping[str, Any]) -> set[str]:
-    """Return the paths of the data files in the record of a comparison (see `_record`)."""
+    """Return the paths of the data files in the record of a comparison (see `_record`).
+
+    `record`: of its keys, only `data` is read; the result is empty without it.
+    """
     sources = [
         source for spec in record.get("data", {}).values() for source in spec["sources"]
     ]

@@ -258,7 +258,7 @@ def _check_folds(kind: str, folds: int) -> None:
 def _check_file(kind: str, file: str | dict[str, str] | None) -> None:
     """Raise ValueError unless given splits, and no others, have a file.
 
-    `file`: one file, a file for each data set, or None.
+    `kind`: of the splits. `file`: one file, {data set: its file}, or None.
     """
     if bool(file) != (kind == GIVEN):
         expected = "file: FILE.csv with the splits" if not file else "no file"
@@ -268,7 +268,7 @@ def _check_file(kind: str, file: str | dict[str, str] | None) -> None:
 def _file_of(files: str | dict[str, str] | None, dataset: str) -> str:
     """Return the name of the file of given splits of a data set; empty if there is none.
 
-    `files`: one file for all data sets, or a file for each.
+    `files`: one file for all data sets, or {data set: its file}; None for none.
     """
     return files.get(dataset, "") if isinstance(files, dict) else files or ""
 

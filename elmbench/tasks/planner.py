@@ -338,7 +338,8 @@ class DatasetPlanner(DatasetColumns):
         """Append one cell to the plan.
 
         `key`: of the task that computes it; empty if it cannot run. `family`: the hash of its
-        settings. `select`: the selection that it shows.
+        settings. `select`: the selection that it shows. `column`: its model. `run`, `fold`: their
+        numbers, from 0.
         """
         cell = Cell(
             dataset=self.dataset.name,

@@ -389,5 +389,5 @@ def file_sha256(path: Path) -> str:
 
 
 def hash_of(content: Any) -> str:
-    """Return the SHA-256 of a value as JSON with sorted keys, as 64 hexadecimal digits."""
+    """Return the SHA-256 of `content` as JSON with sorted keys, as 64 hexadecimal digits."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -321,7 +321,7 @@ def _remarks_on_placeholders(table: Table, codes: Iterable[str]) -> Iterator[str
 
 
 def _without_missing_words(table: Table, names: Iterable[str]) -> Table:
-    """Return the table with None for words such as `unknown` in the named columns of words."""
+    """Return the table with None for words such as `unknown` in the columns `names` of words."""
     columns = {name: without_missing_words(table.nominal[name]) for name in names}
     return replace(table, nominal=table.nominal | columns)
 

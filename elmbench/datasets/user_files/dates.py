@@ -41,7 +41,8 @@ _PUNCTUATION = re.compile(r"[^\w\s.]|(?<![^\W\d])\.")
 def read_dates(
     words: Iterable[object], day_first: bool | None = None, column: str = ""
 ) -> Dates | None:
-    """Return a column of dates as an array; None if it holds anything else, or only digits.
+    """Return the dates `words` of a column as an array; None if it holds anything else, or only
+    digits.
 
     Missing values become NaT. `day_first`: True if 1/2/2023 is in February, False if in January,
     None if the values must decide. `column`: its name, for the error. Raises ElmbenchError if the

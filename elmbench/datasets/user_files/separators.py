@@ -27,7 +27,7 @@ _FEW_FIELDS = 100
 
 
 def rows_of_fields(text: str, separator: str) -> Iterator[list[str]]:
-    """Yield the fields of each row that is not blank, read as CSV with this separator.
+    """Yield the fields of each row of `text` that is not blank, read as CSV with this separator.
 
     Spaces after a separator are skipped.
     """

@@ -161,7 +161,7 @@ def _plain_targets(
 
 
 def _distinct_words(values: NDArray[Any]) -> list[str]:
-    """Return the distinct words of a column of numbers, in the order of first appearance.
+    """Return the distinct words of `values`, a column of numbers, in the order of first appearance.
 
     Missing ones are left out; the others lose surrounding spaces, and get an ASCII minus sign.
     """

@@ -87,7 +87,8 @@ def _without_titles(
     """Return the cells below the title of a sheet, and the lines of the title, if there are any.
 
     If `layout.header` is False, there is no title, and all cells are returned. `frame`: the cells,
-    "" if empty.
+    a row of the sheet each, "" if empty; the columns are numbered. The result has the same columns,
+    and rows from 0.
     """
     if layout.header is False:
         return frame, []
@@ -205,8 +206,8 @@ def _with_text_cells(table: Table, sheet: pd.DataFrame, layout: FileOptions) -> 
 def _cells_by_name(sheet: pd.DataFrame, *, n_rows: int) -> dict[str, list[Any]]:
     """Return {name of the column: values of its cells, without that of the name}.
 
-    `sheet`: its cells. `n_rows`: the number of rows of data. If the sheet has more rows, the first
-    one holds the names; else they are x0, x1, ...
+    `sheet`: its cells, a row each; columns are numbered. `n_rows`: the number of rows of data. If
+    the sheet has more rows, the first one holds the names; else they are x0, x1, ...
     """
     first_row = len(sheet) - n_rows
     cells_by_name = {}
@@ -238,13 +239,16 @@ def _decimal_mark_of_texts(columns: Iterable[Sequence[Any]]) -> str:
 def _has_thousands(values: Sequence[Any]) -> bool:
     """Return True if the points in the cells of text of a column may all separate thousands.
 
-    There must be such a cell with a point.
+    There must be such a cell with a point. `values`: of the cells of the column.
     """
     return may_have_thousands(value for value in values if isinstance(value, str))
 
 
 def _mixes_commas_with_numbers(values: Sequence[Any]) -> bool:
-    """Return True if a column has cells of numbers, and cells of text such as 1,5 with a comma."""
+    """Return True if a column has cells of numbers, and cells of text such as 1,5 with a comma.
+
+    `values`: of the cells of the column.
+    """
     has_numbers = any(isinstance(value, int | float) for value in values)
     texts = (value for value in values if isinstance(value, str))
     return has_numbers and any("," in text and looks_numeric(text) for text in texts)

@@ -41,7 +41,7 @@ class NumberInterval(Interval):
     """
 
     def is_satisfied_by(self, val: Any) -> bool:
-        """Return True if the value is a number in the interval, and neither True nor False."""
+        """Return True if `val` is a number in the interval, and neither True nor False."""
         return not isinstance(val, bool) and bool(super().is_satisfied_by(val))
 
     @classmethod

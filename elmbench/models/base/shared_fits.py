@@ -60,8 +60,8 @@ class SharedFits(PathFactory):
                 )
 
     def _all_parameters(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return {parameter of the factory: value}: the given ones and the defaults of the others.
-        A TypeError is raised for an unknown name.
+        """Return {parameter of the factory: value}: those given in `params` and the defaults of the
+        others. A TypeError is raised for an unknown name.
         """
         bound = self.__signature__.bind(**params)
         bound.apply_defaults()

@@ -183,7 +183,10 @@ class InverseVectors(NamedTuple):
 
 
 def new_vectors(capacity: int, n_outputs: int) -> InverseVectors:
-    """Return vectors of zeros for a dictionary of `capacity` rows, to be reused for each row."""
+    """Return vectors of zeros for a dictionary of `capacity` rows, to be reused for each row.
+
+    `n_outputs`: the number of outputs of a row.
+    """
     update = Update(np.zeros(capacity), np.zeros(capacity))
     return InverseVectors(
         np.zeros(capacity),
