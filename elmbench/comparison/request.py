@@ -311,7 +311,8 @@ def _protocol(
 def _check_metrics(metrics: Iterable[str], specs: Sequence[DatasetSpec]) -> None:
     """Raise ElmbenchError for a metric that no data set of the comparison can have.
 
-    Such are unknown metrics, those of another task, and those that count rows.
+    Such are unknown metrics, those of another task, and those that count rows. `metrics`: their
+    names, perhaps none. `specs`: of the data sets, whose tasks count.
     """
     tasks = {spec.task for spec in specs}
     for name in metrics:
@@ -329,7 +330,8 @@ def _kind_of_folds(specs: Sequence[DatasetSpec]) -> str:
     """Return the kind of folds for some data sets: by groups, by the order of rows, or stratified.
 
     It is "stratified-group-kfold", "ordered-kfold" or "stratified-kfold"; the last one has plain
-    folds for a regression. Raises ElmbenchError if both groups and an order are given.
+    folds for a regression. `specs`: of all data sets of the comparison, of which one with groups or
+    an order decides for all. Raises ElmbenchError if both groups and an order are given.
     """
     has_groups = any(spec.groups for spec in specs)
     has_order = any(spec.ordered_by for spec in specs)
@@ -353,8 +355,9 @@ def _outer(
     """Return the outer splits as an experiment file writes them, {"kind": ..., "folds": ...}.
 
     They are held-out rows ("official", without folds) or a column of folds ("predefined-kfold")
-    that the user gave, or else folds of `kind`, which counts only then. Raises ElmbenchError if two
-    splits are given, or the user's own with several data sets or a number of folds.
+    that the user gave, or else folds of `kind`, which counts only then. `specs`: of all data sets;
+    only the first one is asked for a split of the user. Raises ElmbenchError if two splits are
+    given, or the user's own with several data sets or a number of folds.
     """
     splits = [
         option(name)

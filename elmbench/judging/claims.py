@@ -314,7 +314,8 @@ def _decided(outcome: ClaimOutcome, findings: list[SignificanceResult]) -> Claim
 def _subject(decisive: SignificanceResult, findings: list[SignificanceResult]) -> str:
     """Return the names in the subject of the decisive test in which the tests differ.
 
-    They are joined by commas. A subject is (data set, model, rival, metric).
+    They are joined by commas; the text is empty for a single test. A subject is (data set, model,
+    rival, metric), of which some may be empty. `findings`: all tests, with the decisive one.
     """
     names = []
     for i, name in enumerate(decisive.subject):

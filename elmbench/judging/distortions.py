@@ -82,7 +82,8 @@ def distorted_prints(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
 def _change_differences(metric: str, rows: Sequence[Row]) -> Iterator[Distortion]:
     """Yield the print in which the rivals of the best model are worse by two margins.
 
-    If the print separates any models, the print with doubled differences follows.
+    If the print separates any models, the print with doubled differences follows. `rows`: of the
+    metric, at least one; a row keeps all but its published values.
     """
     best = _best_published(metric, rows)
     margins = 2 if less_is_better(metric) else -2
@@ -126,8 +127,8 @@ def _exchange_once(rows: Sequence[Row]) -> Iterator[Distortion]:
 def _exchange_datasets(rows: Sequence[Row]) -> Iterator[Distortion]:
     """Yield a print for each two data sets that have each other's published values.
 
-    They must have the same models. Data sets with a median difference within the margin are not
-    exchanged.
+    They must have the same models. `rows`: of one metric; each print has all of them, two changed.
+    Data sets with a median difference within the margin are not exchanged.
     """
     for i, j in combinations(range(len(rows)), 2):
         first = rows[i]
@@ -224,8 +225,8 @@ def count_noticed_distortions(
 def _is_noticed(distortion: Distortion, metric: str, original: TableVerdict) -> bool:
     """Return True if the verdict on a distorted print differs from the original one.
 
-    Numbers do not count. For models exchanged on one data set, only the order is judged unless it
-    does not hold.
+    Their states and exceptions count, not their numbers. `original`: the verdict on the print as it
+    is. For models exchanged on one data set, only the order is judged unless it does not hold.
     """
     if distortion.kind == _EXCHANGED_ONCE:
         # A table has hundreds of these, and the order is the cheapest measure.

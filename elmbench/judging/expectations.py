@@ -36,7 +36,8 @@ def check_strictly(papers: Iterable[JudgedPaper]) -> StrictOutcome:
     """Return the outcome of a strict check of papers.
 
     Its objections are verdicts on the main metric of a table that say no without an expectation for
-    this metric, and expectations that do not hold.
+    this metric, and expectations that do not hold. It is decided if the verdict on the main metric
+    of some table is. `papers`: with all tables that are checked.
     """
     objections: list[str] = []
     is_decided = False

@@ -173,7 +173,8 @@ def rows_of(compared: Iterable[ComparedValue]) -> list[Row]:
 def _rows_of_dataset(values: Sequence[ComparedValue]) -> Iterator[Row]:
     """Yield the rows of a data set, one for each measure, from all of its compared values.
 
-    If it has a single model, there is one row, in which the measures take the place of the models.
+    `values`: those of one metric, perhaps at several values of a hyperparameter. If the data set
+    has a single model, there is one row, in which the measures take the place of the models.
     """
     models = dict.fromkeys(value.model for value in values)
     if len(models) == 1:
@@ -187,7 +188,8 @@ def _rows_of_dataset(values: Sequence[ComparedValue]) -> Iterator[Row]:
 def _row(values: Sequence[ComparedValue], models: Sequence[str]) -> Row:
     """Return the row of compared values of one data set, one value for each model.
 
-    `models`: a name for each value, of the model or of its measure.
+    `values`: in the order of the row, at least one, all with the same unit. `models`: a name for
+    each value, of the model or of its measure.
     """
     unit = values[0].unit
     dataset = values[0].dataset

@@ -335,8 +335,9 @@ def _columns_of_optimism(
 ) -> dict[str, NDArray[Any]]:
     """Return the columns of cells that the optimism needs, {name: array of shape (cells,)}.
 
-    These are run, fold, select, status and the first metric of each data set. Selecting lines of a
-    frame instead takes many times as long.
+    These are run, fold, select, status and the first metric of each data set. A metric that `cells`
+    lack is left out. `cells`: lines of `cells.csv`. Selecting lines of a frame instead takes many
+    times as long.
     """
     columns = {}
     for name in (*_FOLDS, "select", "status"):

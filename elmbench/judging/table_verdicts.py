@@ -278,9 +278,10 @@ def judge_measures(
 ) -> TableVerdict:
     """Return the verdict on a metric of a table from its rows, of which there is at least one.
 
-    `means_of`: the numbers of runs that a published value may be a mean over; by default, that of
-    the rows. A measure that fails is `undecided` instead if the print may be one more rerun of ours
-    under the first of them, or if there are too few runs for this test.
+    `rows`: one for each data set, with the models. `means_of`: the numbers of runs that a published
+    value may be a mean over; by default, that of the rows. A measure that fails is `undecided`
+    instead if the print may be one more rerun of ours under the first of them, or if there are too
+    few runs for this test.
     """
     strict = strict_tests(rows, means_of or (rows[0].mean_of,))
     measures = [
@@ -472,8 +473,8 @@ def _are_many_opposite(rows: Sequence[Row]) -> bool:
 def _names_of_reversed(rows: Sequence[Row], models: Sequence[str]) -> list[str]:
     """Return the names of exceptions for the models that are reversed, one for each of `models`.
 
-    A name is such as `ELM`, `ELM and SVM` for its only pair, or `ELM on wine` if it has the
-    opposite order on one data set only.
+    `rows`: of one metric, from which the pairs of the models follow. A name is such as `ELM`, `ELM
+    and SVM` for its only pair, or `ELM on wine` if it has the opposite order on one data set only.
     """
     reversed_pairs = [pair for pair in compare_pairs(rows) if pair.opposite]
     names = []
@@ -561,8 +562,9 @@ class Rest(NamedTuple):
 def leave_one_out(rows: Sequence[Row]) -> Iterator[Rest]:
     """Yield the rows without each model, then without each data set.
 
-    A single model, or a single data set, is never left out. Each `Rest` has the name of what is
-    left out, the remaining rows (perhaps none), and the number of models or data sets before.
+    `rows`: of one metric. A single model, or a single data set, is never left out. Each `Rest` has
+    the name of what is left out, the remaining rows (perhaps none), and the number of models or
+    data sets before.
     """
     models = _rows_by_model(rows)
     if len(models) > 1:

@@ -525,9 +525,10 @@ def grids_of(section: Section, resolved: Resolved) -> list[TableGrid]:
 def _shape_of(entries: Sequence[Entry], resolved: Resolved) -> _Shape:
     """Return the kinds of rows, columns and headings of the grids of some entries.
 
-    By default, each measure has a grid of data sets by models. A single model has a grid of data
-    sets by measures, a table with a single data set one of models by measures. Models that have few
-    measures in common have one grid of data sets by pairs of model and measure.
+    `entries`: of a section. By default, each measure has a grid of data sets by models. A single
+    model has a grid of data sets by measures, a table with a single data set one of models by
+    measures. Models that have few measures in common have one grid of data sets by pairs of model
+    and measure.
     """
     models = {entry.model for entry in entries}
     datasets = {entry.dataset for entry in entries}
@@ -544,8 +545,8 @@ def _shape_of(entries: Sequence[Entry], resolved: Resolved) -> _Shape:
 def _has_few_pairs(entries: Sequence[Entry]) -> bool:
     """Return True if the models have, on average, at most half of the measures of all entries.
 
-    Only entries with published values count, if there are any: a paper may print two measures of
-    many cited models, of which we have no others.
+    `entries`: of a section, of several models. Only entries with published values count, if there
+    are any: a paper may print two measures of many cited models, of which we have no others.
     """
     published = [entry for entry in entries if entry.published is not None]
     counted = published or entries

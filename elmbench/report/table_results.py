@@ -219,7 +219,8 @@ def part_of(results: Results, cells: Iterable[Cell]) -> Results:
     """Return results with only those groups of cells that some of the planned cells belong to.
 
     A group is (data set, model, selection, reading), so a group with one planned cell is complete.
-    The results are returned as they are if all groups are planned.
+    `cells`: the planned ones. The results are returned as they are if all groups are planned; else
+    a copy, whose summary and verdicts are computed anew from its cells.
     """
     planned = {(cell.dataset, cell.model, cell.select, cell.reading) for cell in cells}
     groups = results.cells[GROUP].itertuples(index=False, name=None)

@@ -305,8 +305,9 @@ def _differences_words(verdict: TableVerdict) -> str:
 def _measure_words(name: str, verdict: MeasureVerdict) -> str:
     """Return the verdict on a measure in words, such as "order holds but for SVM".
 
-    `name`: "values", "order" or "differences". A measure that holds only with one model or data set
-    is "undecided, as it rests on SVM"; one that does not hold names the models that contradict it.
+    Other states follow the name as they are, such as "order nothing to compare". `name`: "values",
+    "order" or "differences". A measure that holds only with one model or data set is "undecided, as
+    it rests on SVM"; one that does not hold names the models that contradict it.
     """
     verb = {"holds": "holds" if name == "order" else "hold"}
     verb["does not hold"] = "does not hold" if name == "order" else "do not hold"

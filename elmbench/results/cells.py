@@ -198,8 +198,9 @@ def _measured_values(
 def _user_warnings(result: dict[str, Any]) -> str | None:
     """Return the first lines of the warnings of a model, joined by semicolons.
 
-    It is None if the stored result has none or did not end ok. Warnings of other categories than
-    UserWarning are left out: some depend on the versions of libraries.
+    `result`: has `status` and perhaps `warnings`, a list of texts "CATEGORY: TEXT". It is None if
+    the stored result has none or did not end ok. Warnings of other categories than UserWarning are
+    left out: some depend on the versions of libraries.
     """
     if result["status"] != "ok":
         return None
@@ -567,9 +568,9 @@ def _described_models(
 def _solvers(records: Iterable[dict[str, Any]]) -> dict[str, int]:
     """Return how often each solver was used in the results of these records, by its name.
 
-    The form is {name of the solver: number}; records of fits without a count have none. Each
-    candidate on each fold counts once; "bound failed" and "... given up" count those that then used
-    another solver.
+    `records`: from the store, as from `needed_records`. The form is {name of the solver: number};
+    records of fits without a count have none. Each candidate on each fold counts once; "bound
+    failed" and "... given up" count those that then used another solver.
     """
     solvers: Counter[str] = Counter()
     for record in records:

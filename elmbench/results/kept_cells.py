@@ -134,7 +134,9 @@ def outdated_models(
     """Return the models of kept cells that this installation has in a different version.
 
     They are {column of the table: name and version in the record of its cells, such as `eem,
-    version 1`}. `environment`: the content of `environment.json`.
+    version 1`}. The dict is empty if no cell is kept. `cells`: lines of `cells.csv`; in the column
+    `record`, kept cells have the number of their record, from 1, and others none. `environment`:
+    the content of `environment.json`.
     """
     if RECORD not in cells:
         return {}

@@ -122,8 +122,8 @@ def _dropped_text(folder: Path, count: int) -> str:
 def _write_frame_of_cells(cells: pd.DataFrame, folder: Path) -> None:
     """Write `cells.csv` in the folder of a table.
 
-    If the cells differ from the earlier ones, the file of the importance of columns is removed,
-    because it belongs to these.
+    `cells`: the frame. If the cells differ from the earlier ones, the file of the importance of
+    columns is removed, because it belongs to these.
     """
     is_same = has_cells(folder, cells)
     write_frame(cells, folder / CELLS)

@@ -310,8 +310,9 @@ def plot_with_band(
 ) -> None:
     """Plot the column `mean` of points over the column `x`, with a band of one deviation.
 
-    The deviation is the column `std`, on both sides; a missing one has no band. `style`: arguments
-    of matplotlib's `plot`; its `color`, which it must have, also fills the band.
+    The deviation is the column `std`, on both sides; a missing one has no band. `points`: in the
+    order of the line, with the columns `mean` and `std`, and the one that `x` names. `style`:
+    arguments of matplotlib's `plot`; its `color`, which it must have, also fills the band.
     """
     mean = points["mean"]
     std = points["std"].astype(float).fillna(0)

@@ -62,7 +62,8 @@ def _numbers_of_measurement(
     """Yield (table, value) for each number of other tables that is of the same measurement.
 
     The same measurement has the same metric, data set and `measured`. `value`: a value of `table`.
-    `measured`: what its column is measured by.
+    `measured`: what its column is measured by, from `PrintedTable.measurement_of`. `others`: the
+    tables that are searched, without `table` itself.
     """
     for other in others:
         for printed in other.numbers:

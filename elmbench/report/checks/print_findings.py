@@ -69,7 +69,8 @@ def _files_of(names: Sequence[str]) -> list[ExperimentFile]:
 def summary_text(checked: Sequence[CheckedPrint]) -> str:
     """Return a sentence of counts.
 
-    It is such as "2 findings in 310 published values of 8 tables." and has a full stop.
+    `checked`: the tables, whose findings and values are added up. It is such as "2 findings in 310
+    published values of 8 tables." and has a full stop.
     """
     n_findings = 0
     n_values = 0

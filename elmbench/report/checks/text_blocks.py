@@ -52,8 +52,9 @@ def check_blocks(papers: Sequence[PaperResults]) -> list[Block]:
 def _count_blocks(tables: Sequence[JudgedTable]) -> Iterator[Block]:
     """Yield the table with the number of values with each verdict, a line for each table.
 
-    Verdicts that no value has get no column. With several lines, a sentence follows: the counts
-    below take each value once. There is no block if no table has a verdict.
+    The columns are the table's id and the verdicts. Verdicts that no value has get no column. With
+    several lines, a sentence follows: the counts below take each value once. There is no block if
+    no table has a verdict.
     """
     # A line has little room.
     shown = [
@@ -135,7 +136,7 @@ def _stack_words(headings: Iterable[str]) -> list[str]:
 def _claim_blocks(papers: Sequence[PaperResults]) -> Iterator[Block]:
     """Yield a line that counts the claims about tables by verdict, and one for each tested one.
 
-    There is no block without a claim.
+    The first line counts claims that were not tested, too. There is no block without a claim.
     """
     claims = [claim for paper in papers for claim in paper.judged.claims]
     if claims:

@@ -109,8 +109,9 @@ def measure_cells(verdict: TableVerdict) -> list[dict[str, str]]:
 def claim_state(parts: Sequence[ClaimOutcome]) -> str:
     """Return the state of a main claim, whose colour it gets, from the outcomes that test it.
 
-    It is "holds" or "does not hold" if all agree, "holds in part" if some hold and others do not.
-    Else it is "undecided" or, if no outcome is decided or undecided, "nothing to compare".
+    `parts`: these outcomes, at least one. It is "holds" or "does not hold" if all agree, "holds in
+    part" if some hold and others do not. Else it is "undecided" or, if no outcome is decided or
+    undecided, "nothing to compare".
     """
     verdicts = {part.verdict for part in parts}
     decided = verdicts & {"holds", "does not hold"}

@@ -109,8 +109,8 @@ def _grids_of(
 ) -> "list[TableGrid]":
     """Return the grids of a section in the shape of the paper's table.
 
-    There are none without the experiment (None), or if no grid has a published value. `first`: True
-    for the first section of the table, which also has times.
+    There are none without the experiment (None), or if no grid has a published value. `resolved`:
+    the experiment, or None. `first`: True for the first section of the table, which also has times.
     """
     if resolved is None:
         return []
