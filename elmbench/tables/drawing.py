@@ -195,7 +195,7 @@ def curve_of(points: pd.DataFrame, model: str, by: str) -> pd.DataFrame:
 
 
 def default_cells(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells under the default readings and the first selection of their entry.
+    """Return the cells under the default readings and the first selection of their model.
 
     That is the first one in the order of the cells, for each model on each data set. `cells`: lines
     of `cells.csv`, of which those are returned, with their index.

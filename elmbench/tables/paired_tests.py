@@ -13,7 +13,7 @@ from elmbench.tables.result_table import Column
 #: The statistic that the paper prints, its degrees of freedom and probability; the same for the
 #: paired test; the number of data sets that have both models.
 MEASURES = ("t", "df", "p", "paired_t", "paired_p", "data_sets")
-#: The columns that the cells of one entry share.
+#: The columns of the choice under which cells were computed.
 _CHOICE = ["select", "reading"]
 
 

@@ -227,8 +227,8 @@ class WeightPathsTable(MetricsTable):
 def _draw_objective(axes: Any, points: DataFrame, styles: Mapping[str, Any]) -> None:
     """Draw the objective of each model by iteration, as a share of its value at the start.
 
-    `points`: those of a data set, with `model`, `iteration` and `objective`; the first one of a
-    model is its start. `styles`: {model: arguments of `plot`}.
+    `points`: the lines of the figure's data for one data set, with the columns `model`, `iteration`
+    and `objective`; the first line of a model is its start. `styles`: {model: arguments of `plot`}.
     """
     for model, path in points.groupby("model", sort=False):
         objective = path["objective"]
@@ -243,8 +243,9 @@ def _draw_path(axes: Any, kernels: Mapping[str, str], points: DataFrame) -> None
     """Draw the weights of the first model by iteration.
 
     The 5 largest last weights have colours and names, the others are grey. `kernels`: {column of
-    the weight, such as `weight 1`: name of the kernel}. `points`: those of a data set, with
-    `model`, `iteration` and these columns; the last point of a model is its last iteration.
+    the weight, such as `weight 1`: name of the kernel}. `points`: the lines of the figure's data
+    for one data set, with the columns `model`, `iteration` and these; the last line of a model is
+    its last iteration.
     """
     is_of_first = points["model"] == points["model"].iloc[0]
     path = points[is_of_first]
@@ -281,8 +282,9 @@ def _draw_last_weights(
 ) -> None:
     """Draw the last weights as tiles: a row for each kernel, a column for each model.
 
-    `kernels`: {column of the weight, such as `weight 1`: name of the kernel}. `points`: those
-    of a data set, with `model` and these columns, in the order of iterations.
+    `kernels`: {column of the weight, such as `weight 1`: name of the kernel}. `points`: the
+    lines of the figure's data for one data set, with the columns `model` and these, in the order of
+    iterations.
     """
     weights = list(kernels)
     by_model = points.groupby("model", sort=False)

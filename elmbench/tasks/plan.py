@@ -18,7 +18,7 @@ class Cell:
     `dataset`, `model`: the suite's name of the data set; the column of the table. `run`, `fold`:
     counted from 0. `select`: how hyperparameters are chosen, such as "nested". `reading`: name of
     the interpretation of the paper. `key`: of the task that computes it; empty for a cell that
-    cannot run. `family`: hash of the settings that all cells of a table entry share; cells of
+    cannot run. `family`: hash of the settings that all cells of a group share; cells of
     another family are stale. `unavailable`: the reason why it cannot run. `remarks`: assumptions
     about the data, or that they are not the public file; mostly empty.
     """

@@ -93,7 +93,7 @@ class SiteFolder:
         but no site, or a file of others with the name of a new one (neither with `force`, which
         replaces the latter); or if a link leads out of it. Raises WriteError if it cannot be
         written: if a new file cannot (such as on a full disk), the earlier pages stay; if replacing
-        fails, the first page is missing, and `is_current` is False in both cases.
+        fails, the first page is missing. In both cases, `is_current` is False for this digest.
         """
         self.check()
         earlier = self._earlier_names()

@@ -386,7 +386,7 @@ def sections_of(results: Results, *, include_extra: bool) -> Iterator[dict[str, 
 
 
 def _shown_grids(grids: Sequence[TableGrid], *, is_of_times: bool) -> list[TableGrid]:
-    """Return the grids that a page shows first: those with published values.
+    """Return the grids of entries that a page shows first: those with published values.
 
     If none has any, it is the first grid or, in a table of times, that of the fit times; the list
     is empty without grids.
