@@ -74,7 +74,8 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Family
         sparse; `y` has no effect.
 
         There are `n_components` directions, or fewer if the rows have a smaller rank. Large sparse
-        rows, whose dense form would take too much memory, are decomposed by ARPACK.
+        rows, whose dense form would take too much memory, are decomposed by ARPACK, which finds at
+        most min(n_samples, n_features) - 1 directions.
         """
         rows = self._validate_rows(X)
         n, d = rows.shape

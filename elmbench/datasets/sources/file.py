@@ -476,8 +476,9 @@ def _sort_by_column(
 
     Returns the sorted table without that column; a number from 0 for each sorted row that rises
     with its value there, the same for equal values; and the first and last value as 'FIRST to
-    LAST'. `day_first`: True if 1/2/2023 is in February, None to decide by the values. Raises
-    ElmbenchError if a value is missing or neither a number nor a date.
+    LAST'. `day_first`: True if 1/2/2023 is in February, False if in January; used only if no value
+    decides. None: ElmbenchError is then raised. Raises ElmbenchError if a value is missing or
+    neither a number nor a date.
     """
     table, values = _take_column(table, name)
     title = f"{table.origin}: the column {name!r}, which the rows are sorted by,"
