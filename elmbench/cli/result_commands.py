@@ -61,7 +61,10 @@ _SiteFolder = Annotated[
 ]
 _Force = Annotated[
     bool,
-    typer.Option("--force", help="Write into a folder that holds files of your own."),
+    typer.Option(
+        "--force",
+        help="Write into a folder with files of your own; replace those named like a page.",
+    ),
 ]
 
 
@@ -465,7 +468,7 @@ def baseline_update_command(experiments: Annotated[list[str], options.TABLE]) ->
 
 @app.command("report", rich_help_panel=RESULTS)
 def report_command(out: _SiteFolder = None, force: _Force = False) -> None:
-    """Build the site of all results. Your own files in its folder stay."""
+    """Build the site of all results. Other files in its folder stay; see --force."""
     from elmbench.cli.progress import show_tables
     from elmbench.report.build_site import PASSES, build_report, comparisons_in
 

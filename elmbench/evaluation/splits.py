@@ -497,10 +497,10 @@ def rare_class_remark(spec: DatasetSpec, split: Split) -> str:
 
 
 def sample_rows(y: NDArray[Any], rows: int, by_class: bool, *key: str | int) -> Indices:
-    """Return the numbers of `rows` random rows of `y`, in ascending order.
+    """Return the positions of `rows` random rows of `y`, in ascending order.
 
-    `by_class`: True to keep the shares of the classes `y`; False for a plain sample. `key`: seeds
-    the draw.
+    `rows`: at most the length of `y`. `by_class`: True to keep the shares of the classes `y`; False
+    for a plain sample. `key`: seeds the draw.
     """
     from sklearn.utils import resample
 

@@ -56,9 +56,10 @@ def judge_cells(
 
 
 def _is_comparable(group: Key, measured: MeasuredCells) -> bool:
-    """Return True if cells use the model, the parameters and all rows of the paper.
+    """Return True if cells use the paper's model, parameters, and numbers of rows and folds.
 
-    It is False also for a reading that leaks. `group`: (data set, model, selection, reading).
+    The content of the data is not compared here. It is False also for a reading that leaks.
+    `group`: (data set, model, selection, reading).
     """
     dataset, model, _, reading = group
     resolved = measured.resolved

@@ -52,8 +52,10 @@ def code_digest(modules: Iterable[str] = (), script: Path | None = None) -> str:
 
 
 def code_files(modules: Iterable[str] = (), scripts: Iterable[Path] = ()) -> list[Path]:
-    """Return the files of the user's own code that modules and scripts consist of, with all own
-    code that they import, directly or not.
+    """Return the files of the user's own code that modules and scripts consist of.
+
+    All own code that they import, directly or not, belongs to it; a module in a package counts with
+    its whole package. Installed distributions, the standard library and elmbench have no files.
 
     `modules`: absolute names; those that do not exist have none. `scripts`: existing files.
     """

@@ -25,7 +25,9 @@ def write_results(
     These are `cells.csv` and what follows from it, such as tables, figures and verdicts. `planned`,
     `commands`: the cells of the table, and the commands that requested them, which
     `environment.json` lists; None for all in the store. `figure_format`: another format of figures
-    beside PNG, or "png". Raises WriteError if the folder cannot be written.
+    beside PNG, or "png". Cells of an earlier `cells.csv` that the store lacks are kept if they
+    still belong to the table, except in a comparison (see `write_cells`). Raises WriteError if the
+    folder cannot be written.
     """
     written = write_cells(
         resolved, store, results_dir, planned=planned, commands=commands

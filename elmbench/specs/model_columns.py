@@ -153,7 +153,8 @@ class ModelColumn(Spec):
     def with_grid(self, grids: SearchGrid) -> ModelColumn:
         """Return the column with grids in place of the names of searched hyperparameters.
 
-        Its changes on single data sets have grids too. `grids`: those of the table.
+        Its changes on single data sets have grids too. A grid of its own stays. `grids`: those of
+        the table. Raises KeyError if they lack a name.
         """
         overrides = {
             name: override.with_grid(grids) for name, override in self.overrides.items()

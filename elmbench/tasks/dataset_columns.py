@@ -304,9 +304,9 @@ class DatasetColumns:
     def model_ref(self, column: str) -> ModelRef:
         """Return the reference to a column's model.
 
-        It has the random stream of the first column that it inherits from, else its own. Raises
-        ElmbenchError if the column names a parameter that the model lacks. It is made once for each
-        column.
+        The name of its random stream is that of a model: that of the column at the root of its
+        chain of `like`, which is the column itself if it inherits from none. Raises ElmbenchError
+        if the column names a parameter that the model lacks. It is made once for each column.
         """
         if column not in self._model_refs:
             self._model_refs[column] = self._make_model_ref(column)
@@ -315,8 +315,9 @@ class DatasetColumns:
     def _make_model_ref(self, column: str) -> ModelRef:
         """Return a new reference to a column's model: its name, its version and its random stream.
 
-        The stream is that of the first column that it inherits from, else its own. Raises
-        ElmbenchError if the column names a parameter that the model lacks.
+        The name of the stream is that of a model: that of the column at the root of its chain of
+        `like`, which is the column itself if it inherits from none. Raises ElmbenchError if the
+        column names a parameter that the model lacks.
         """
         model = self.models[column]
         first, *_ = self.with_ancestors(column)

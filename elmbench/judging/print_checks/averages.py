@@ -260,9 +260,10 @@ def _rows_of_pair(
 ) -> tuple[str, str, PrintedNumbers, PrintedNumbers] | None:
     """Return the rows of two tested models: (label of their table, metric, row, other row).
 
-    A row is {data set: number} of one model in the table's ranking metric. It is None if no table
-    of `paper` has both rows. `table`: that of the tests, whose `pairs` have the models of each.
-    `name`: that of the test; None for an unknown one.
+    The table is the first of `paper` that has both rows and measures both models as `table` does;
+    without one, or if the test is unknown, return None. A row is {data set: number} of one model in
+    the first ranking metric of that table; the two may have different data sets. `table`: that of
+    the tests, whose `pairs` have the models of each. `name`: that of the test.
     """
     if name not in table.pairs:
         return None

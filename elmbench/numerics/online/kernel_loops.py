@@ -533,13 +533,14 @@ def absorb_ald(
     """Learn samples in their order with a dictionary of `m` approximately independent rows.
 
     Row t is h(x_t) = sum_j a_j h(x_j) + a part of squared length dis^2 outside the span of the
-    dictionary. If that exceeds the threshold, the row joins the dictionary and a becomes a unit
-    vector. With A the matrix of the vectors a of all rows so far, the loop updates the outputs at
-    the dictionary rows, c = argmin |A c - y|^2, and P = (A'A)^-1. The weights are K^-1 c, which the
-    caller computes. Instead of the paper's inverse of K, the loop updates its Cholesky factor L:
-    rows only join, the cost is the same, and dis^2 = k(x, x) - |L^-1 k|^2 keeps its digits if K is
-    nearly singular. The arrays are changed in place. At `GROW`, the caller enlarges them and
-    continues with the samples that were not learnt.
+    dictionary. If that exceeds the threshold and round-off, and the dictionary has fewer than
+    `settings.max_atoms` rows, the row joins it and a becomes a unit vector; otherwise the row only
+    updates the fit. With A the matrix of the vectors a of all rows so far, the loop updates the
+    outputs at the dictionary rows, c = argmin |A c - y|^2, and P = (A'A)^-1. The weights are K^-1
+    c, which the caller computes. Instead of the paper's inverse of K, the loop updates its Cholesky
+    factor L: rows only join, the cost is the same, and dis^2 = k(x, x) - |L^-1 k|^2 keeps its
+    digits if K is nearly singular. The arrays are changed in place. At `GROW`, the caller enlarges
+    them and continues with the samples that were not learnt.
 
     Returns
     -------

@@ -25,7 +25,10 @@ MANIFEST = ".elmbench-site"
 FIRST_PAGE = "index.html"
 #: A file of a site; a manifest may come from anybody and must not lead out of its folder.
 _NAME = re.compile(r"(?!\.)[\w.-]+(/(?!\.)[\w.-]+)*")
-_NEXT = "elmbench report --out ANOTHER-FOLDER, or --force, which keeps its other files"
+_NEXT = (
+    "elmbench report --out ANOTHER-FOLDER, or --force, which replaces files with the name of a "
+    "page and keeps the others"
+)
 
 
 @dataclass(frozen=True)
