@@ -83,6 +83,7 @@ results-rkelm: $(VENV)/.runtime ## The same for the RKELM paper.
 	$(COMMITTED) run rkelm/table3 --profile paper -d auto-mpg -d wisconsin -d triazines --jobs $(JOBS)
 	$(COMMITTED) run rkelm/table5 --profile paper -d segment -m rkelm -m elm -m kelm -m ls-svm -m svm --select published \
 	  --jobs $(JOBS)
+	$(COMMITTED) run rkelm/table5 --profile paper -d satimage -m rkelm --jobs $(JOBS)
 	$(COMMITTED) run rkelm/table12 --profile paper --jobs $(JOBS)
 	$(COMMITTED) report
 
