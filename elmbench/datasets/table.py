@@ -321,7 +321,8 @@ def _numbers_and_words(
     are_numbers = all(
         isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in features.dtypes
     )
-    if are_numbers and features.columns.isin(words or ()).sum() == 0:
+    have_words = features.columns.isin(words or ()).any()
+    if are_numbers and not have_words:
         # At once: pandas takes half a second to hand out ten thousand columns.
         return np.asfortranarray(features.to_numpy(np.float64)), {}
     # By columns, as they are filled and described one by one.

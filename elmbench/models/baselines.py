@@ -31,12 +31,9 @@ random_state : int, optional
 """
 
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from functools import partial
-from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import Any
 
-import joblib
 import numpy as np
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -71,7 +68,6 @@ class _Neighbors:
 
     n_neighbors: int
     n_samples_fit_: int
-    _fit_X: Any
 
     def __init__(self, n_neighbors: int = 5) -> None:
         super().__init__(n_neighbors, weights=None)  # type: ignore[call-arg]  # "uniform" may not use `kneighbors`
@@ -90,39 +86,8 @@ class _Neighbors:
         """
         check_is_fitted(self)
         most = self.n_samples_fit_ - (X is None)
-        k = min(n_neighbors or self.n_neighbors, most)
-        # Labels and probabilities of the same rows need the same search, which takes nearly all of
-        # their time.
-        query = (joblib.hash(X), k, return_distance)
-        last = _LAST_SEARCHES.get(self)
-        if last is None or last.fitted is not self._fit_X or last.query != query:
-            search: Any = super().kneighbors  # type: ignore[misc]
-            neighbors = search(X, k, return_distance)
-            last = _NeighborSearch(self._fit_X, query, neighbors)
-            _LAST_SEARCHES[self] = last
-        return deepcopy(last.neighbors)
-
-
-class _NeighborSearch(NamedTuple):
-    """The nearest training rows of some rows, and what determines them.
-
-    Attributes
-    ----------
-    fitted : ndarray or CSR matrix
-        The training rows.
-    query : tuple
-        A hash of the rows, and the other arguments of `_Neighbors.kneighbors`.
-    neighbors : ndarray or tuple of ndarray
-        Its result.
-    """
-
-    fitted: Any
-    query: tuple[Any, ...]
-    neighbors: Any
-
-
-#: The last search of each model of nearest neighbours; it is not stored with the model.
-_LAST_SEARCHES: WeakKeyDictionary[_Neighbors, _NeighborSearch] = WeakKeyDictionary()
+        nearest: Any = super().kneighbors  # type: ignore[misc]
+        return nearest(X, min(n_neighbors or self.n_neighbors, most), return_distance)
 
 
 class KNNClassifier(_Neighbors, KNeighborsClassifier):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _TIMES = ("search_seconds", "fit_seconds", "predict_seconds")
 
 
-class _Group(NamedTuple):
+class _CellGroup(NamedTuple):
     """The data set, model and selection of cells, whose durations are alike."""
 
     dataset: str
@@ -83,12 +83,12 @@ def _table_line(store: Store, experiment: str, profile: str) -> dict[str, Any]:
     """
     ended: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
-    missing: Counter[_Group] = Counter()
-    durations: defaultdict[_Group, list[float]] = defaultdict(list)
+    missing: Counter[_CellGroup] = Counter()
+    durations: defaultdict[_CellGroup, list[float]] = defaultdict(list)
     for cell in store.cells(profile, experiment):
         result = _result_of(cell, store)
         status = result["status"]
-        group = _Group(cell.dataset, cell.model, cell.select)
+        group = _CellGroup(dataset=cell.dataset, model=cell.model, select=cell.select)
         ended[status] += 1
         if status == "missing":
             missing[group] += 1

@@ -46,37 +46,6 @@ def test_neighbours_are_at_most_all_rows(kind):
         assert n_units(model) == 12
 
 
-def test_labels_and_probabilities_of_rows_share_a_search_of_neighbours(monkeypatch):
-    search = KNeighborsClassifier.kneighbors
-    searched = []
-
-    def count_search(model, X, *args):
-        searched.append(len(X))
-        return search(model, X, *args)
-
-    monkeypatch.setattr(KNeighborsClassifier, "kneighbors", count_search)
-    X, y = problem(40, 3, 0, "multi")
-    probe = rows(25, 3, 1)
-    other = rows(25, 3, 2)
-    model = baselines.KNNClassifier(5).fit(X, y)
-    model.predict(probe)
-    distances, _ = model.kneighbors(probe)
-    distances[:] = 0.0
-    probabilities = model.predict_proba(probe)
-    assert searched == [25]
-    monkeypatch.setattr(KNeighborsClassifier, "kneighbors", search)
-    expected = KNeighborsClassifier(5).fit(X, y)
-    np.testing.assert_array_equal(probabilities, expected.predict_proba(probe))
-    assert (model.kneighbors(probe)[0] > 0).all()
-    # Other rows, or other training rows, need another search.
-    np.testing.assert_array_equal(model.predict(other), expected.predict(other))
-    probe[:] = other
-    np.testing.assert_array_equal(model.predict(probe), expected.predict(other))
-    model.fit(X[:20], y[:20])
-    expected.fit(X[:20], y[:20])
-    np.testing.assert_array_equal(model.predict(probe), expected.predict(probe))
-
-
 def by_hand(name, task):
     """Return the parameters, the estimator that should come of them, and what its size is."""
     ridge = RIDGES[task](alpha=0.125)
