@@ -124,9 +124,11 @@ def check_order_of_rows(
     if match is None or not is_stratified or data.classes is None:
         return
     n_classes = len(data.classes)
-    shares = np.bincount(data.y, minlength=n_classes) / len(data.y)
+    # The labels -1 and +1 of two classes become 0 and 1.
+    classes = np.maximum(data.y, 0)
+    shares = np.bincount(classes, minlength=n_classes) / len(classes)
     for fold, rows in enumerate(test_parts):
-        counts = np.bincount(data.y[rows], minlength=n_classes)
+        counts = np.bincount(classes[rows], minlength=n_classes)
         off = np.abs(counts - shares * len(rows))
         worst = int(off.argmax())
         if off[worst] > _MOST_OFF:

@@ -135,14 +135,16 @@ def iris(**changes: Any) -> DatasetSpec:
     return DatasetSpec.model_validate(entry | changes)
 
 
-def dataset_of(X: np.ndarray, y: np.ndarray) -> Dataset:
+def dataset_of(
+    X: np.ndarray, y: np.ndarray, classes: tuple[str, ...] = ("a", "b", "c")
+) -> Dataset:
     """Return iris with its rows in some order."""
     return Dataset(
         X=X,
         y=y,
         name="iris",
         task="classification",
-        classes=("a", "b", "c"),
+        classes=classes,
         feature_names=("p", "q", "r", "s"),
         source="",
         checksum="",
@@ -160,6 +162,20 @@ def test_rows_in_another_order_are_noticed_by_stratified_folds(
         outer_parts(dataset_of(X[order], y[order]), split, 0)
     assert error.value.expected.startswith("about 17, if ")
     assert "id: 61" in error.value.next_step
+
+
+def test_rows_of_two_classes_in_another_order_are_noticed(
+    task_server: Server, tmp_path: Path
+) -> None:
+    fetch_dataset("openml-task:59")
+    split = locate_splits(Split("given", 3, file="openml-task:59"), tmp_path, runs=2)
+    X, classes = load_iris(return_X_y=True)
+    y = np.where(classes == 0, -1, 1)
+    assert len(outer_parts(dataset_of(X, y, ("a", "rest")), split, 0)) == 3
+    order = np.random.default_rng(0).permutation(ROWS)
+    shuffled = dataset_of(X[order], y[order], ("a", "rest"))
+    with pytest.raises(ElmbenchError, match=r"fold \d of openml-task:59 tests"):
+        outer_parts(shuffled, split, 0)
 
 
 def test_folds_that_are_not_stratified_show_nothing_of_the_order(
