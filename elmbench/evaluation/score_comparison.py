@@ -42,13 +42,14 @@ def p_values(
 ) -> Series[float]:
     """Test each model against the best one; return the p-values after Holm's correction.
 
-    The result has a value for each model, in the order of the columns; the best model has the
-    p-value 1. It is empty if there are fewer than two folds or no `test_share`.
+    The two-sided test is the corrected resampled t-test. The result has a value for each model, in
+    the order of the columns; the best model has the p-value 1. It is empty if there are fewer than
+    two folds, no model or no `test_share`.
 
     Parameters
     ----------
     scores : data frame
-        A line for each fold, a column for each model; more is better.
+        A line for each fold, a column for each model, without NaN; more is better.
     test_share : float or None
         Test rows over training rows of a fold; None if the folds are not to be tested.
     n : int
@@ -113,7 +114,7 @@ def needed_runs(
     *,
     best: str = "",
 ) -> dict[str, int | None]:
-    """Return the number of runs that would separate each close model from the best one.
+    """Return the number of runs, in all, that would separate each close model from the best one.
 
     It is None for a model if `max_runs` would not suffice. A model is close if the folds do not
     separate it; others are left out. The result is empty if the folds cannot be tested.
@@ -127,7 +128,7 @@ def needed_runs(
     p = p_values(scores, test_share, best=best)
     if not len(p):
         return {}
-    best = best or str(p.idxmax())
+    best = best or str(_best_by_mean(scores))
     others = [str(model) for model in p.index if model != best]
     close = [model for model in others if p[model] >= LEVEL]
     counts: dict[str, int | None] = dict.fromkeys(close)
@@ -152,7 +153,8 @@ def smallest_detectable_differences(
 
     There is one for each of `models`, in ascending order, not in theirs: the least difference of
     means that would be significant if the differences kept their deviations. Models whose scores
-    differ from the best one's by a constant are left out. The result is empty without `test_share`.
+    differ from the best one's by a constant are left out. The result is empty without `test_share`
+    or a second fold.
 
     `scores`: a line for each fold, a column for each model. `test_share`: test rows over training
     rows of a fold. `models`: all models that the folds do not separate from `best`, and no others:
@@ -182,7 +184,8 @@ def share_of_test_rows(
     It is None if the test rows are the same in every run, or if the kind of split does not show
     their number, as for given splits. `dataset`: its name. `cells`: the results of the data set,
     whose column `n_test` shows the sizes of predefined folds. Without them (None), and if the
-    profile limits the test rows, predefined folds count as equally large.
+    profile limits the test rows, predefined folds count as equally large. Folds in the order of
+    time count with their average training part.
     """
     spec = resolved.dataset(dataset)
     split = resolved.spec.protocol.outer.split(dataset, spec.task)
@@ -216,8 +219,9 @@ def not_above_dummy(
 ) -> list[str]:
     """Return the models whose mean is no better than the dummy's, without the dummies themselves.
 
-    `means`: {model: mean}. The models are in this order. The result is empty if no dummy has a
-    mean. `metric` says whether less is better; with an empty name, more is.
+    `means`: {model: mean}. The models are in this order; one with the mean NaN is left out. Of
+    several dummies with a mean, the first of the table counts; without one, the result is empty.
+    `metric` says whether less is better; with an empty name, more is.
     """
     sign = -1 if less_is_better(metric) else 1
     scores = {str(name): without_round_off(sign * mean) for name, mean in means.items()}

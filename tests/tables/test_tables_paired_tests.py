@@ -189,3 +189,14 @@ def test_the_runs_that_would_separate_two_models() -> None:
         assert (p_values(scores, 0.25, 5 * runs)["far"] < 0.05) == separated
     assert needed_runs(scores[["best"]], 0.25, folds=5, max_runs=MOST_RUNS) == {}
     assert needed_runs(scores, 0.25, folds=5, max_runs=1) == dict.fromkeys(needed)
+
+
+def test_runs_are_needed_against_the_best_mean_even_if_the_folds_cannot_separate_it() -> (
+    None
+):
+    differences = np.array([0.2, -0.2, 0.3, -0.1, 0.1])
+    scores = pd.DataFrame({"worse": -differences, "best": np.zeros(5)})
+    scores["worst"] = scores["worse"]
+    # The corrected p-values of all three are 1.
+    assert list(p_values(scores, 0.25)) == [1, 1, 1]
+    assert list(needed_runs(scores, 0.25, folds=5, max_runs=2)) == ["worse", "worst"]
