@@ -62,11 +62,12 @@ def sigmoids(
 
     It takes decision values of shape (n,) or (n, k), and returns probabilities of shape (n, k). It
     is Platt's sigmoid, as in scikit-learn's ``CalibratedClassifierCV(model, ensemble=False)``: one
-    for two classes; for more, one for each class against the rest, divided by their sum.
+    for two classes; for more, one for each class against the rest, divided by their sum (equal
+    probabilities if that is 0).
 
     `scores` (ndarray of shape (n,) or (n, k)): finite decision values: for the second of two
-    classes, or for each class. `true`, `weights` (ndarray of shape (n,)): class numbers and weights
-    of the rows; without `weights`, all are 1.
+    classes, or for each class. `true`, `weights` (ndarray of shape (n,)): class numbers from 0 and
+    weights of the rows; without `weights`, all are 1.
     """
     from elmbench.models.base.probabilities import (
         fitted_sigmoids,
@@ -88,7 +89,10 @@ class CalibratedClassifier:
     labels: list[int]
 
     def decision_function(self, X: Any) -> Array:
-        """Return the decision values of the model, of shape (n,) or (n, k)."""
+        """Return the decision values of the model, of shape (n,) for two classes, else (n, k).
+
+        The model must have them.
+        """
         outputs = class_outputs(self.model, "decision_function", X, self.labels)
         assert outputs is not None
         return outputs

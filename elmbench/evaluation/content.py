@@ -28,7 +28,8 @@ def content_of(value: Any) -> Any:
     """Return a value in the types of JSON.
 
     An object with a method `content` becomes the result of that method, another dataclass a mapping
-    of its fields, and a tuple a list. Any other value is returned as it is.
+    of its fields, and a tuple a list of its items as they are. Any other value is returned as it
+    is.
     """
     return _conversion(value.__class__)(value)
 
@@ -38,7 +39,8 @@ def _conversion(cls: type) -> Callable[[Any], Any]:
     """Return the function that converts a value of this class to the types of JSON.
 
     It calls the method `content` of a class that has one, makes a mapping of the fields of another
-    dataclass and a list of a tuple, and returns any other value as it is.
+    dataclass and a list of a tuple (whose items stay as they are), and returns any other value as
+    it is.
     """
     if hasattr(cls, "content"):
         return methodcaller("content")
@@ -107,8 +109,9 @@ def read_content(cls: type[T], content: Any, **omitted: Any) -> T:
     """Return the object of class `cls` with some content, the reverse of `content_of`.
 
     `cls`: a tuple, a pydantic model, a dataclass, or a class with a `from_content`. `content`: may
-    contain more than the fields of the object. `**omitted`: values of `OMITTED` fields by name, at
-    any depth; others have their defaults.
+    contain more than the fields of the object; a field that it lacks has its default (KeyError
+    without one). `**omitted`: values of `OMITTED` fields by name, at any depth; others have their
+    defaults.
     """
     read: Any = getattr(cls, "from_content", getattr(cls, "model_validate", cls))
     if not is_dataclass(cls) or read is not cls:
@@ -126,8 +129,9 @@ def _read_field(
 ) -> Any:
     """Return the value of one field of a dataclass, read from the content of the whole object.
 
-    `kind`: the class to build, or None for a plain value. `content`: a mapping, which may lack a
-    field with a default. `omitted`: {name of a field that is never in the content: its value}.
+    `kind`: the class to build, or None for a plain value; the value None stays None for any class.
+    `content`: a mapping, which may lack a field with a default (KeyError for another one).
+    `omitted`: {name of a field that is never in the content: its value}.
     """
     tag = field.metadata.get("content")
     if tag == "omitted":

@@ -75,7 +75,7 @@ class DatasetRef:
 
     @property
     def n_features(self) -> int:
-        """The number of features, according to the spec."""
+        """The number of features before they are encoded, according to the spec."""
         assert self.spec is not None
         return self.spec.shape.features
 
@@ -135,8 +135,9 @@ class OuterFold:
 
     @cached_property
     def n_train(self) -> int:
-        """The number of training rows to learn, according to the spec; all models of a table share
-        it.
+        """The number of training rows to learn, according to the spec.
+
+        Rough for folds, which may differ by a row, and for given or plug-in parts.
         """
         n_part = self._n_training_part
         return n_part if self.train_rows is None else min(n_part, self.train_rows)
@@ -148,14 +149,16 @@ class OuterFold:
 
     @property
     def n_test(self) -> int:
-        """The number of test rows to predict, according to the spec; rough if the parts overlap."""
+        """The number of test rows to predict: of `_n_test_part`, `test_rows` at most."""
         n_part = self._n_test_part
         return n_part if self.test_rows is None else min(n_part, self.test_rows)
 
     @property
     def _n_test_part(self) -> int:
-        """The number of rows of the test part, according to the spec; rough if the parts
-        overlap.
+        """The number of all rows that are not in the training part, according to the spec.
+
+        So it is 0 if the size of that part is unknown, and too large for a holdout that leaves out
+        rows. For bootstraps, it is the expected number.
         """
         if self.protocol.outer.kind in BOOTSTRAPS:
             # (1 - 1/n)^n of the rows are not drawn.
@@ -237,7 +240,8 @@ class FoldData:
     def rows_to_prepare(self, rows: Indices | slice) -> Any:
         """Return the training rows at the positions `rows`, from which inner folds are prepared.
 
-        They are neither encoded nor imputed if each fold does so, else inputs of models.
+        They are a raw data frame, neither encoded nor imputed, if each fold does so; else inputs of
+        models, as in `X_train`.
         """
         # Only these: to prepare all training rows would take longer than a search on a few.
         if self.source is not None and self.source_rows is not None:
@@ -263,9 +267,10 @@ def labels_of(data: "Dataset") -> list[int] | None:
 def load_rows(dataset: DatasetRef, data_dir: str | None) -> "Dataset":
     """Return the rows of a task: all, or a random sample of `dataset.rows` if there are more.
 
-    The sample keeps the shares of the classes; that of a regression is a plain one. The last four
-    data sets are cached, so they must not be changed. The reference must have a `spec`. `data_dir`:
-    the folder of the user's files; None for `ELMBENCH_DATA_DIR`.
+    The sample keeps the shares of the classes; that of a regression is a plain one. It is in
+    ascending order and the same in every run. The last four data sets are cached, so they must not
+    be changed. The reference must have a `spec`. `data_dir`: the folder of the user's files; None
+    for `ELMBENCH_DATA_DIR`.
     """
     from elmbench.datasets.load import (
         load_from_spec,  # SciPy's sparse matrices take long to import
@@ -326,8 +331,9 @@ def scaled_inputs(
 
     `scale`: None for no scaling. `train`: the rows that the encoding and the scaling are fitted to.
     If the protocol fits the scaling to all rows (`scale.fit_on`), and the rows are complete
-    numbers, `train` is not used. `data_dir`: the folder of the user's files; None for
-    `ELMBENCH_DATA_DIR`. The result is an array or a CSR matrix of shape (n, number of inputs).
+    numbers, `train` is not used, and the cached result must not be changed. `data_dir`: the folder
+    of the user's files; None for `ELMBENCH_DATA_DIR`. The result is an array or a CSR matrix of
+    shape (n, number of inputs).
     """
     data = load_rows(dataset, data_dir)
     if scale is None or scale.fit_on == "train" or data.is_raw:
@@ -338,9 +344,9 @@ def scaled_inputs(
 def split_of_rows(dataset: DatasetRef, split: Split, n_rows: int) -> Split:
     """Return a split with its sizes for the `n_rows` rows that are used.
 
-    If a profile uses fewer rows than the data set has, the test part of a holdout shrinks in
-    proportion, and the training part has the other rows. Given splits get the path of their file
-    instead; other splits stay.
+    If a profile uses fewer rows than the data set has, the test part of a holdout of any kind
+    shrinks in proportion, to one row at least, and the training part has all other rows. Given
+    splits get the path of their file instead; other splits stay.
     """
     if split.kind == GIVEN:
         return replace(split, file=dataset.splits_file)
@@ -424,10 +430,11 @@ def _sampled_rows(
 
 @lru_cache(maxsize=8)
 def _fitted_scaling(outer_fold: OuterFold, data_dir: str | None) -> Any:
-    """Return the scaling of complete rows of numbers, fitted to the training rows of an outer fold;
-    cached because several models search on a few of them.
+    """Return the pipeline that scales complete rows of numbers, fitted to the training rows of an
+    outer fold; cached because several models search on a few of them.
 
-    `data_dir`: the folder of the user's files; None for `ELMBENCH_DATA_DIR`.
+    It changes nothing if the protocol has no scaling. `data_dir`: the folder of the user's files;
+    None for `ELMBENCH_DATA_DIR`.
     """
     train = fold_rows(outer_fold, data_dir)[0]
     X = load_rows(outer_fold.dataset, data_dir).X
@@ -483,8 +490,8 @@ def fold_of(
 
     `prepare`: returns the inputs of the two parts. `targets`: the scaling of the targets of a
     regression, which classes do not have; None for none. If the targets are scaled, but the metrics
-    are not, the result has `in_units`, which undoes the scaling. It has no `rows` and no
-    `identity`.
+    are not, `in_units` of the result undoes the scaling; else it changes nothing. The result has no
+    `rows`, no `identity` and no `prepare_few`.
     """
     y = data.y
     scale = None if data.classes is not None else targets
@@ -523,7 +530,10 @@ def folds_of_rows(outer_fold: OuterFold, data_dir: str | None) -> list[OuterFold
 
 
 def fold_of_all_rows(outer_fold: OuterFold) -> OuterFold:
-    """Return the fold that learns all rows of the data set and tests the same rows."""
+    """Return the fold that learns all rows of the data set and tests the same rows.
+
+    The fold's numbers of random rows, if it has any, still limit both parts.
+    """
     all_rows = Split(ALL_ROWS, outer_fold.protocol.outer.folds)
     protocol = replace(outer_fold.protocol, outer=all_rows)
     return replace(outer_fold, protocol=protocol)
@@ -548,10 +558,11 @@ def _training_columns(data: "Dataset", train: Indices) -> dict[str, Any]:
 
 
 def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:
-    """Return the training rows of an outer fold, in the order of learning, and the test rows.
+    """Return the rows that an outer fold learns, in the order of learning, and those that it tests.
 
-    Raises ElmbenchError for a whole leave-one-out, which is no single fold. `data_dir`: the folder
-    of the user's files; None for `ELMBENCH_DATA_DIR`.
+    They are samples of its parts if it has numbers of random rows. Raises ElmbenchError for a whole
+    leave-one-out, which is no single fold. `data_dir`: the folder of the user's files; None for
+    `ELMBENCH_DATA_DIR`.
     """
     if outer_fold.is_of_all_rows:
         raise ElmbenchError(
@@ -567,8 +578,8 @@ def fold_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Ind
 def _whole_rows(outer_fold: OuterFold, data_dir: str | None) -> tuple[Indices, Indices]:
     """Return all training rows of an outer fold, in the order of learning, and the test rows.
 
-    The number of training rows to learn, `outer_fold.train_rows`, is ignored. `data_dir`: the
-    folder of the user's files; None for `ELMBENCH_DATA_DIR`.
+    The numbers of random rows, `train_rows` and `test_rows` of the fold, are ignored. `data_dir`:
+    the folder of the user's files; None for `ELMBENCH_DATA_DIR`.
     """
     protocol = outer_fold.protocol
     parts = _cached_parts(outer_fold.dataset, data_dir, protocol.outer, outer_fold.run)

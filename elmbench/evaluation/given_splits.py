@@ -51,8 +51,9 @@ GivenSplits = Mapping[tuple[int, ...], GivenSplit]
 def locate_splits(split: Split, folder: Path, runs: int) -> Split:
     """Return outer splits with the path and the checksum of their file, which is in `folder`.
 
-    Splits of another kind are returned as they are. `runs`: the number of runs that are needed.
-    Raises ElmbenchError if the file cannot be read, or lacks a run or a fold.
+    Splits of another kind are returned as they are. `runs`: the number of runs that are needed; the
+    file may have more. Raises ElmbenchError if the file cannot be read, lacks a run, or has a run
+    whose folds are not those from 0 to `split.folds` - 1.
     """
     if split.kind != GIVEN:
         return split
@@ -77,8 +78,9 @@ def locate_inner_splits(
     """Return inner splits with the path and the checksum of their file, which is in `folder`.
 
     Splits of another kind are returned as they are. `runs`, `outer_folds`: the numbers of runs and
-    of outer folds in each, all of which need inner splits. Raises ElmbenchError if the file cannot
-    be read, or lacks an inner split of an outer fold.
+    of outer folds in each, all of which need inner splits; the file may have more. Raises
+    ElmbenchError if the file cannot be read, or lacks one of the `split.folds` inner splits of an
+    outer fold.
     """
     if split.kind != GIVEN:
         return split
@@ -100,7 +102,7 @@ def _with_path(split: Split, folder: Path) -> Split:
     """Return given splits with the path and the checksum of their file.
 
     That is a file of `folder`, or the cached file of an OpenML task if the split names one. Raises
-    ElmbenchError if it cannot be read.
+    ElmbenchError if it cannot be read, or the task was not fetched.
     """
     number = task_number(split.file)
     path = folder / split.file if number is None else find_task(number).path
@@ -151,8 +153,8 @@ def _add_line(split: GivenSplit, line: Mapping[str, str | None], location: str) 
     """Append the rows that one line of a file of splits names to its split, in place.
 
     `line`: {column: text of the line}, None for a missing cell; `row` has numbers of rows,
-    separated by spaces, and `part` is "train" or "test". `location`: the file and the line, for
-    messages. Raises ElmbenchError if the part or a number is not valid.
+    separated by spaces, perhaps none, and `part` is "train" or "test". `location`: the file and the
+    line, for messages. Raises ElmbenchError if the part or a number is not valid.
     """
     part = line["part"]
     if part not in _PARTS:
@@ -246,8 +248,9 @@ class _AvailableRows:
     def positions(self, rows: Iterable[int], location: str) -> Indices:
         """Return the positions of the rows with these numbers in the data file, in ascending order.
 
-        A row that is there several times has several positions. `location`: the place in the file
-        of splits, for messages. Raises ElmbenchError if a row is not available.
+        A row that is there several times has several positions, and one that `rows` names several
+        times has each of them as often. `location`: the place in the file of splits, for messages.
+        Raises ElmbenchError if a row is not available.
         """
         positions: list[int] = []
         for row in rows:
@@ -266,9 +269,10 @@ def _parts_of(
 ) -> tuple[Indices, Indices]:
     """Return the positions of the training and test rows of a split, each in ascending order.
 
-    `given`: the numbers of rows in the data file. Without training rows, the split learns all
-    available `rows` that it does not test. `location`: the place in the file of splits, for
-    messages. Raises ElmbenchError if a row is not available, or a part is empty.
+    `given`: the numbers of rows in the data file; the parts may overlap and repeat rows. Without
+    training rows, the split learns all available `rows` that it does not test. `location`: the
+    place in the file of splits, for messages. Raises ElmbenchError if a row is not available, or a
+    part is empty.
     """
     train = rows.positions(given.train, location)
     test = rows.positions(given.test, location)

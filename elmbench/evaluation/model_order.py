@@ -65,7 +65,8 @@ class ModelOrder:
     def ties(self) -> list[list[str]]:
         """The groups of two or more models with the same finite mean of the metric that ranks.
 
-        The best group comes first; the models of a group are in their order.
+        The best group comes first; the models of a group are in their order. Without metrics, the
+        models of a group have the same size.
         """
         groups: dict[float, list[str]] = {}
         for model in self.models:
@@ -80,7 +81,7 @@ class ModelOrder:
 
     @property
     def rule(self) -> str:
-        """The rule for ties in words.
+        """The rule for ties on the metric that ranks, in words.
 
         Such as "the better f1, then the smaller size, then the shorter fit time, then the name".
         """
@@ -91,7 +92,7 @@ class ModelOrder:
     def advantages_of_best(self) -> str:
         """Return a text on why the best model comes before those tied with it; empty without a tie.
 
-        Such as "tied with svm on accuracy; shorter fit time".
+        Such as "tied with svm on accuracy; shorter fit time". The order must have metrics.
         """
         rivals = self._tied_with_best
         if not rivals:
@@ -107,7 +108,7 @@ class ModelOrder:
 
     @property
     def _tied_with_best(self) -> list[str]:
-        """The models that are tied with the best one, in order; empty without a tie."""
+        """The other models that are tied with the best one, in order; empty without a tie."""
         best = self.models[0] if self.means else ""
         return next((group[1:] for group in self.ties if group[0] == best), [])
 

@@ -25,7 +25,7 @@ def check_predictions(
 
     Raises ValueError if their shape differs (a column of shape (n, 1) would be broadcast to n x n
     differences unnoticed), if they are not real numbers, if one is masked, or if one of a
-    classifier is finite but not a label.
+    classifier is finite but not a label. NaN and infinities are accepted.
     """
     if np.ma.is_masked(y_pred):
         raise ValueError("expected a prediction for each row, got masked ones instead")
@@ -86,8 +86,10 @@ def metric_value(
 ) -> float:
     """Return the metric `name` of predicted labels, or of predicted values if `labels` is None.
 
-    `y_true` and `predicted` are of shape (n,). `labels`: every label of the data set, in ascending
-    order. Raises ValueError for predictions that are not labels.
+    With labels, it must be a metric of confusion counts, in which a prediction that is not finite
+    counts as any label. `y_true` and `predicted` are of shape (n,). `labels`: every label of the
+    data set, in ascending order. Raises ValueError for targets or finite predictions that are not
+    labels.
     """
     true = y_true if labels is None else positions_of_labels(y_true, labels)
     return float(_metric_values(find_metric(name), true, predicted, labels))
@@ -103,8 +105,9 @@ def _metric_values(
 
     `labels`: every label of the data set, in ascending order; None for predicted values. With
     labels, `metric` must take counts, `true` holds the positions of the true labels in `labels`, of
-    shape (n,), and `predicted` holds labels themselves (ValueError if one is not in `labels`).
-    Without, `metric` must take values, and `true` holds the targets, of shape (n,).
+    shape (n,), and `predicted` holds labels themselves: ValueError if one is finite but not in
+    `labels`; others that are not finite count as any label. Without, `metric` must take values, and
+    `true` holds the targets, of shape (n,).
     """
     if labels is None:
         return metric.function(true, predicted)
@@ -134,9 +137,9 @@ def class_outputs(
     `method`: one of these names. `labels`: every label of the data set, in ascending order. The
     result has shape (n, k), or (n,) for decision values of two classes: those for the second one,
     or their difference if the model has a column for each. It is None if the model does not have
-    the method, or has not one column for each of its classes. A class without training rows has the
-    probability 0, and a decision value below all others. Raises ValueError unless the estimator has
-    an output for each row.
+    the method, or has not one column for each of its classes; a single column of decision values
+    will do for two classes. A class without training rows has the probability 0, and a decision
+    value below all others. Raises ValueError unless the estimator has an output for each row.
     """
     if not hasattr(estimator, method):
         return None
@@ -259,8 +262,9 @@ class FoldScores:
         """Add the predictions of a candidate, or the other outputs that the metric takes.
 
         `candidate`: its index in `scores`. `outputs`: as `outputs_for` returns them. Predictions
-        are scored later, at the latest in `finish`; other outputs at once, as NaN if one of them is
-        not finite. Raises ValueError for predictions that are not valid.
+        are scored later, at the latest in `finish`; other outputs at once, as -inf if one of them
+        is not finite. Raises ValueError for predictions that are not valid; for those that are not
+        labels, perhaps only when they are scored.
         """
         if self._metric.takes in ("scores", "probabilities"):
             value = (
@@ -276,7 +280,11 @@ class FoldScores:
             self.finish()
 
     def finish(self) -> None:
-        """Score the predictions that were added but not yet scored; call it at the end."""
+        """Score the predictions that were added but not yet scored; call it at the end.
+
+        Candidates with a prediction that is not finite get -inf. Raises ValueError for a finite
+        prediction that is not a label.
+        """
         if not self._outputs:
             return
         predicted = np.array(self._outputs)

@@ -46,7 +46,7 @@ KEEP_ZEROS = ("max-abs", "unit-rows")
 _HASHES = 2**15
 #: Singular values below this share of the largest are round-off.
 _ROUND_OFF = 1e-6
-#: The most categories of a column with separate indicators; rarer ones share one.
+#: The most indicators of a column of categories; the rarest categories share one if there are more.
 MOST_CATEGORIES = 50
 
 
@@ -54,7 +54,7 @@ def preprocessing(columns: Columns | None, scale: Scale | None) -> Pipeline:
     """Return the unfitted pipeline that turns rows into the inputs of models.
 
     Missing numbers become the median of their column, missing categories the most frequent one.
-    Each category has an indicator. Dates become their parts, texts components of their words.
+    Categories become `CategoryIndicators`, dates their parts, texts components of their words.
 
     Parameters
     ----------
@@ -87,8 +87,8 @@ def pipeline_of(model: Any, columns: Columns | None, scale: Scale | None) -> Pip
 def encoder(columns: Columns) -> ColumnTransformer:
     """Return an unfitted transformer of the columns of a data frame into numbers.
 
-    It imputes numbers, dates and words, and encodes dates, words and text. `columns`: the names of
-    the columns by kind; others are dropped.
+    It imputes numbers, dates and words, and encodes dates, words and text; the results are in this
+    order. `columns`: the names of the columns by kind; others are dropped.
     """
     # A column without values in the training rows becomes zero, and so must not be missing in other
     # rows.
@@ -119,8 +119,8 @@ def median_of(values: NDArray[np.float64]) -> float:
 class CategoryIndicators(TransformerMixin, BaseEstimator):
     """Replace columns of categories by an indicator for each category, as `OneHotEncoder` does.
 
-    In a column of more than `MOST_CATEGORIES`, the rarer ones share an indicator. An unknown
-    category has none.
+    In a column of more than `MOST_CATEGORIES`, the rarer ones share the last of so many indicators.
+    An unknown category has only zeros.
 
     Attributes
     ----------
@@ -227,8 +227,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):
     def _components(self, X: pd.DataFrame, name: Any) -> NDArray[np.float64]:
         """Return the components of the words of column `name`, of shape (n, rank).
 
-        Components that are only round-off are left out. `X`: a data frame with this column of
-        texts.
+        Components that were only round-off in `fit` are left out; at least one is kept. `X`: a data
+        frame with this column of texts.
         """
         pipeline = self.pipelines_[name]
         rank = _rank(pipeline[-1].singular_values_)

@@ -45,12 +45,12 @@ def folds_of(
 ) -> list[tuple[Indices, Indices]]:
     """Return the training and test rows of each split that a `split` of a protocol describes.
 
-    These are folds, bootstraps, splits of a plug-in, or a single holdout (a list of one pair);
-    other kinds, such as official or given parts, are not allowed. Rows are shuffled by `seed`
-    unless the folds are ordered. `X`: the rows, of which only the number counts, except for a
-    plug-in. `y`: their targets, whose shares stratified kinds keep. `groups`: for the kinds that
-    keep groups together. `times`: ascending numbers, for ordered folds; by default, all rows have
-    different times.
+    These are folds, bootstraps, splits of a plug-in, or a single random holdout (a list of one
+    pair); other kinds, such as official, given or in-order parts, are not allowed. Rows are
+    shuffled by `seed` unless the folds are ordered. `X`: the rows, of which only the number counts,
+    except for a plug-in. `y`: their targets, whose shares stratified kinds keep. `groups`: for the
+    kinds that keep groups together. `times`: ascending numbers, for ordered folds; by default, all
+    rows have different times.
     """
     from sklearn.model_selection import (
         GroupKFold,
@@ -80,7 +80,8 @@ def bootstraps(folds: int, seed: int, n_rows: int) -> list[tuple[Indices, Indice
     """Return `folds` pairs of training and test rows of bootstraps.
 
     `seed` seeds all draws. Training rows are random rows, drawn with replacement, as many as there
-    are rows, in ascending order. Test rows are those that were not drawn.
+    are rows, in ascending order. Test rows are those that were not drawn; of very few rows, there
+    may be none.
     """
     random = np.random.default_rng(seed)
     rows = np.arange(n_rows)
@@ -150,10 +151,10 @@ def ordered_folds(
 ) -> list[tuple[Indices, Indices]]:
     """Return training and test rows of folds of rows in the order of time.
 
-    All training rows of a fold are earlier than its test rows. The folds are those of
-    `TimeSeriesSplit`, but each begins at the nearest change of the ascending `times`, of shape
-    (n,). `first_times`: the number of different times in the first training part, if there are
-    enough. Raises ElmbenchError if there are too few times for the folds.
+    The training rows of a fold are all rows that are earlier than its test rows. The folds are
+    those of `TimeSeriesSplit`, but each begins at the nearest change of the ascending `times`, of
+    shape (n,). `first_times`: the least number of different times in the first training part, if
+    there are enough. Raises ElmbenchError if there are too few times for the folds.
     """
     n = len(times)
     # The first row of each different time, apart from the first time.
@@ -176,8 +177,8 @@ def _starts_of_tests(
     """Return the first test row of each of `folds` folds of `n` rows in the order of time.
 
     `changes`: the rows at which a new time begins, at least one for each fold; each fold begins at
-    a different one. `first_times`: the number of different times in the first training part, if
-    there are enough.
+    a different one. `first_times`: the least number of different times in the first training part,
+    if there are enough.
     """
     test_rows = n // (folds + 1)
     n_changes = len(changes)
@@ -232,10 +233,10 @@ def outer_parts(
 ) -> Sequence[tuple[Indices, Indices]]:
     """Return the training and test rows of every outer fold of a run, in the order of the file.
 
-    A holdout, or official parts, are one fold. If all rows are both learnt and tested, each of
-    `split.folds` folds has all rows in both parts. Rows are numbered from 0. They depend on the
-    data set and the run only, so that all models are compared on the same rows. Raises
-    ElmbenchError if the rows do not suffice.
+    Those of a plug-in keep its order. A holdout, or official parts, are one fold. If all rows are
+    both learnt and tested, each of `split.folds` folds has all rows in both parts. Rows are
+    numbered from 0. They depend on the data set and the run only, so that all models are compared
+    on the same rows. Raises ElmbenchError if the rows do not suffice.
     """
     check_splittable(data, split)
     kind = split.kind
@@ -317,8 +318,9 @@ def part_sizes(split: Split, n_rows: int) -> tuple[int, int]:
     """Return the sizes of the training and the test part of `n_rows` rows, in rows.
 
     The split gives each as a share, as a number of rows, or not at all: then the part has the
-    remaining rows. Shares are rounded as in scikit-learn: down for the training part, up for the
-    test part.
+    remaining rows; if it gives neither, the training part has all. Shares are rounded as in
+    scikit-learn: down for the training part, up for the test part. Whether so many rows exist is
+    not checked.
     """
     train = (
         math.floor(split.train * n_rows)
@@ -336,8 +338,8 @@ def part_sizes(split: Split, n_rows: int) -> tuple[int, int]:
 def n_training_rows(split: Split, n_rows: int) -> int:
     """Return the rough number of training rows in one split of `n_rows` rows.
 
-    It is `n_rows` for official, given or plug-in parts, unless they come in several folds: these
-    count as the folds of a cross-validation.
+    It is `n_rows` for bootstraps, and for official, given or plug-in parts unless they come in
+    several folds: these count as the folds of a cross-validation, as ordered folds do.
     """
     if split.kind in SIZED:
         return part_sizes(split, n_rows)[0]
@@ -464,8 +466,9 @@ def check_counts(
 def rare_class_remark(spec: DatasetSpec, split: Split) -> str:
     """Return a remark on the classes that have fewer rows than stratified folds.
 
-    It is empty without such classes, for other kinds of split, or if the sizes of the classes are
-    not known. If `spec.positive` names labels, they count as one class and all others as a second.
+    It names five of them at most. It is empty without such classes, for other kinds of split, or if
+    the sizes of the classes are not known. If `spec.positive` names labels, they count as one class
+    and all others as a second.
     """
     counts = spec.shape.classes
     if split.kind not in (

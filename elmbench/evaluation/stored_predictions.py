@@ -68,7 +68,7 @@ class Predictions:
 
         Arrays are texts of `_pack`. The keys: `true` and `predicted`, values or positions of
         labels; for labels also `classes`, their number, and `scores` and `log_odds` if the model
-        has them.
+        has them. The predictions must not have diverged.
         """
         if self.labels is None:
             return {
@@ -92,8 +92,9 @@ def add_outputs(predictions: Predictions, estimator: Any, X: Any) -> Predictions
     """Return predictions with the decision values and log-odds of their model for the rows X.
 
     They are the entries `scores` and `log_odds` of `outputs`. An output that the model lacks, and
-    probabilities that fail or are not finite, are left out. `estimator`: the fitted model. The
-    predictions of a regression or a diverged model are returned as they are.
+    probabilities that fail or are not finite, are left out; decision values may be infinite, and
+    their errors are raised. `estimator`: the fitted model. The predictions of a regression or a
+    diverged model are returned as they are.
     """
     labels = predictions.labels
     if labels is None or predictions.have_diverged:
@@ -131,7 +132,8 @@ def join_predictions(parts: Sequence[Predictions]) -> Predictions:
 def _log_odds(shares: Array) -> Array:
     """Return log-odds of probabilities of shape (n, k): ln p_2 / p_1 of two classes, else all ln p.
 
-    The result is of shape (n,) for the second of two classes, else (n, k).
+    The result is of shape (n,) for the second of two classes, else (n, k). Probabilities of 0 give
+    infinities.
     """
     logarithms = np.log(shares)
     return logarithms if shares.shape[1] > 2 else logarithms[:, 1] - logarithms[:, 0]
@@ -161,8 +163,8 @@ def _unpack(text: str, kinds: Sequence[str], n_values: int | None) -> NDArray[An
     """Return the array in a text that `_pack` made, of shape (number of values,).
 
     `kinds`: the types that it may have, such as '<f8'. `n_values`: the number of values, which must
-    match; None if it is not known. No more is unpacked. Raises ElmbenchError if the text does not
-    hold such an array.
+    match; None for any number up to 1 GiB. No more is unpacked. Raises ElmbenchError if the text
+    does not hold such an array, which is read-only.
     """
     kind, _, data = text.partition(":")
     if kind not in kinds:
@@ -347,9 +349,10 @@ class StoredPredictions:
     def value(self, metric: Metric) -> float | None:
         """Return the value of a metric, such as the accuracy of the predictions.
 
-        It is None if the metric is for another task, or the model lacks its inputs. With
-        predictions for the learnt rows, it is the estimate of the .632 bootstrap, except for a
-        metric that is a number of rows, such as the false positives.
+        It is None if the metric is for another task, or the model lacks its inputs; NaN if the
+        metric is not defined for the rows. With predictions for the learnt rows, it is the estimate
+        of the .632 bootstrap, except for a metric that is a number of rows, such as the false
+        positives.
         """
         of_test = self._value_of_test(metric)
         if self.learnt is None or of_test is None or metric.counts_rows:
@@ -362,7 +365,8 @@ class StoredPredictions:
     def _value_of_test(self, metric: Metric) -> float | None:
         """Return a metric of the predictions for the test rows alone.
 
-        It is None if the metric is for another task, or the model lacks its inputs.
+        It is None if the metric is for another task, or the model lacks its inputs; NaN if the
+        metric is not defined for the rows.
         """
         if (self.n_classes is None) != (metric.task == "regression"):
             return None
