@@ -100,10 +100,11 @@ class FeatureSystem:
         return np.asarray(self._right.T @ (factors[:, np.newaxis] * self._moments))
 
     def row_coefficients(self, ridge: float) -> Array:
-        """Return the coefficients beta = S Z of the rows for a ridge, of shape (n, k).
+        """Return the coefficients beta of the training rows x_i for a positive ridge, (n, k).
 
-        They add up to zero in a system with an intercept. Z is the sum of its part in the range of
-        A and of the rest of B over the ridge.
+        The outputs for x are sum_i beta_i x_i'x plus the intercepts of `weights`. In a system with
+        an intercept, the coefficients add up to zero. They are S Z; Z is the sum of its part in the
+        range of A and of the rest of B over the ridge.
         """
         # The part in the range of A: U (s^2 + r)^-1 U'B.
         eigenvalues = self._singular**2 + ridge

@@ -128,8 +128,8 @@ def kernel_matrix(
 
 
 def kernel_ladder(X: Array, gammas: list[float]) -> Iterator[tuple[float, Array]]:
-    """Yield each of `gammas`, once and ascending, with the Gaussian kernel matrix of the rows of
-    `X`.
+    """Yield each of the positive `gammas`, once and ascending, with the Gaussian kernel matrix of
+    the rows of `X`.
 
     The kernel of twice a gamma is its square, entry by entry: a tenth of the work. Squaring doubles
     the relative error of an entry, so after `SQUARINGS` times in a row, with an error below 2e-15,

@@ -121,7 +121,8 @@ class KrylovSpace:
     def _estimate_least_eigenvalue(self) -> None:
         """Set `least`, the smallest eigenvalue of T, and `allowed`, which depends on it.
 
-        The values relative to `allowed`, `lengths` and `logs`, change with it.
+        A negative eigenvalue counts as 0. The values relative to `allowed`, `lengths` and `logs`,
+        change with it.
         """
         self._estimated = self.steps
         before = self.allowed
@@ -272,7 +273,7 @@ class KrylovSpace:
     def solutions(self, ridges: Array) -> Array:
         """Return the solutions of (K + r I) z = b in the space, of shape (n, len(ridges)).
 
-        A solution is NaN if round-off makes its system indefinite.
+        A solution is zero before the first step, and NaN if round-off makes its system indefinite.
         """
         weights = self.weights(ridges)
         from_first = weights[:, 0]
@@ -313,9 +314,8 @@ class SharedSpace:
     def solve(self, ridges: Array, inverse: Callable[[Array], Array]) -> list[float]:
         """Widen the space until the systems of all ridges are solved; return the residual norms.
 
-        The list has a norm for each ridge, infinite if the system is not solved because the space
-        has all its columns, or only round-off remains outside of it. `solutions` then returns the
-        solutions.
+        The list has a norm for each ridge, infinite if its system is not solved when `widen` cannot
+        add a column. `solutions` then returns the solutions.
 
         `inverse` multiplies a vector by an approximate inverse of K + s I for one ridge s: times
         it, the condition of K + r I is about r / s or s / r.

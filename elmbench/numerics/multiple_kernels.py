@@ -109,9 +109,10 @@ class KernelBlocks:
             ]
 
     def weighted_sum(self, weights: Array, out: Array) -> Array:
-        """Write sum_p weights[p] K_p to `out`, exactly symmetric, and return it.
+        """Write sum_p weights[p] K_p, for the kernel matrices K_p, to `out`, and return it.
 
-        `weights`: of shape (number of kernels,). `out`: of shape (n, n) in C order.
+        It is exactly symmetric. `weights`: of shape (number of kernels,). `out`: of shape (n, n) in
+        C order.
         """
         indices = np.flatnonzero(weights)
         if len(indices) == 0:
@@ -126,7 +127,7 @@ class KernelBlocks:
         return out
 
     def forms(self, A: Array, numbers: Indices) -> Array:
-        """Return tr(A' K_p A) for each kernel p, of shape (number of kernels,).
+        """Return tr(A' K_p A) for each kernel p with the matrix K_p, of shape (number of kernels,).
 
         `A` is of shape (n, k) for n rows. `numbers`: the kernels that are needed. The result is
         zero for others, unless their values are in memory.
@@ -206,8 +207,9 @@ class WeightSurface:
 
         Here t_p = weights[p]^2 forms[p], with the present `weights` and the values `forms` of the
         quadratic forms, both of shape (m,). The minimiser is g_p = (t_p / R_p)^(1 / (q + 1)) up to
-        a factor: for q = 1 and R_p = 1 that of eq. (16). If all t_p are zero, all points are
-        equally good and `weights` are returned.
+        a factor: for q = 1 and R_p = 1 that of eq. (16). A weight of zero stays zero; negative
+        forms count as zero. If all t_p are zero, all points are equally good and `weights` are
+        returned.
         """
         power = 1.0 / (self.q + 1.0)
         is_used = weights > 0.0

@@ -244,10 +244,11 @@ class Kernel:
         """Return the kernel between the n rows of `X` and the m rows of `Y`, of shape (n, m).
 
         Without `Y`, which then is `X` itself, it is exactly symmetric. For a precomputed kernel,
-        `X` holds the values with all training rows, and `Y` the numbers of some of them. The result
-        is written to `out`, of the same shape, if given. Except for functions, this takes little
-        more memory than the result. Raises ValueError if a power or the result of a function is
-        infinite or NaN.
+        `X` holds the values with all training rows, and `Y` the numbers of some of them; without
+        `Y`, `X` is square, and its lower triangle is copied onto the upper one. The result is
+        written to `out`, of the same shape, if given. Except for functions, this takes little more
+        memory than the result. Raises ValueError if a power or the result of a function is infinite
+        or NaN.
         """
         if self.is_plain(X) and not sp.issparse(Y):
             return kernel_matrix(X, Y, gamma=self.gamma, out=out)
@@ -317,9 +318,10 @@ def kernel_blocks(
     """Yield the kernel between rows and L centres for each `gamma`, in blocks of rows.
 
     Yields a slice of rows, the position of the gamma in `gammas`, and the values: a new array of
-    shape (length of the slice, L). Distances or products are computed once for all `gammas`, which
-    may be arrays of shape (L,) for a kernel of `OF_DISTANCES`. For a precomputed kernel, `centres`
-    holds numbers of training rows, the columns of `X`.
+    shape (length of the slice, L). All gammas follow for one block before the next block. Distances
+    or products are computed once for all `gammas`, which may be arrays of shape (L,) for a kernel
+    of `OF_DISTANCES`. For a precomputed kernel, `centres` holds numbers of training rows, the
+    columns of `X`.
     """
     kernels = [kernel.with_gamma(gamma) for gamma in gammas]
     last = len(kernels) - 1

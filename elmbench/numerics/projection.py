@@ -55,7 +55,8 @@ class Spectrum(NamedTuple):
         """Return an array with a row for each singular value, of the width of `rows`.
 
         A value with a direction takes the next of the `rows`, which are in the order of the
-        directions; in the row for the row of ones, every entry is `constant`.
+        directions; rows beyond these directions are ignored. In the row for the row of ones, every
+        entry is `constant`.
         """
         result = np.full((len(self.ones), rows.shape[1]), constant)
         result[~self.ones] = rows[: self.n_directions]
@@ -77,7 +78,8 @@ def extended_spectrum(values: Array, n: int, mean: Array) -> Spectrum:
     samples, of shape (d,). Values within round-off are left out.
 
     The ones are orthogonal to the rows of centred data, so they add the triplet (e_(m+1), sqrt(n),
-    1/sqrt(n)) and do not change the others. Their value stays if no other is above the round-off.
+    1/sqrt(n)) and do not change the others. Their value is left out within round-off, too, unless
+    no other is left. It follows values that are equal to it.
     """
     root = float(np.sqrt(n))
     # The largest singular value before centring.
@@ -101,7 +103,8 @@ def extended_spectrum(values: Array, n: int, mean: Array) -> Spectrum:
 def uncentred_spectrum(values: Array, n: int, d: int) -> Spectrum:
     """Return the spectrum of n samples of d entries without centring and without a row of ones.
 
-    `values`: their singular values, in descending order; those within round-off are left out.
+    `values`: their singular values, in descending order; those within round-off are left out, which
+    are all for samples of zeros.
     """
     values = values[values > round_off(values.max(initial=0.0), n, d)]
     return Spectrum(values, np.zeros(len(values), dtype=bool))
@@ -119,7 +122,7 @@ def row_signs(directions: Array) -> Array:
     """Return the sign of each row that makes its entry of largest magnitude positive, (k,).
 
     `directions`: rows, of shape (k, d). The first of several entries that are equally large within
-    round-off decides.
+    round-off decides. A row of zeros has the sign 1.
     """
     sizes = np.abs(directions)
     first = np.argmax(sizes >= (1 - TIED) * sizes.max(axis=1, keepdims=True), axis=1)
@@ -129,9 +132,10 @@ def row_signs(directions: Array) -> Array:
 def singular_directions(centred: Array) -> tuple[Array, Array]:
     """Return the singular values of a matrix, the largest first, and its right singular vectors.
 
-    The values are of shape (k,), and the vectors are rows of shape (k, d) with the signs of
-    `row_signs`. No array is larger than the matrix: for more rows than columns, the triangular
-    factor of its QR decomposition is decomposed, which has the same values and vectors.
+    `centred`: of shape (n, d). The values are of shape (k,) for k = min(n, d), and the vectors are
+    rows of shape (k, d) with the signs of `row_signs`. No array is larger than the matrix: for more
+    rows than columns, the triangular factor of its QR decomposition is decomposed, which has the
+    same values and vectors.
     """
     n, d = centred.shape
     if n > d:
@@ -183,8 +187,8 @@ class StreamedDecomposition:
 
         The chunk has one row or more, q is the number of directions in the basis afterwards. The
         coordinates are the rows minus the mean of the first chunk, in the basis; minus `offset`,
-        they are centred. They stay valid as the basis grows, with zeros for further entries, until
-        `truncate`.
+        they are centred. Without centring, nothing is subtracted. They stay valid as the basis
+        grows, with zeros for further entries, until `truncate`.
         """
         if self._centred:
             if self.count == 0:

@@ -115,7 +115,7 @@ def _tridiagonal(A: Array) -> tuple[Array, Rotation]:
 
     The diagonals are of shape (2, n): the main one, and the one below it. The rotation is a
     function of B and a flag that returns QB, or Q'B if the flag is True. A is in Fortran order, and
-    overwritten.
+    overwritten by Q: it must not be changed while the rotation is used.
     """
     n = len(A)
     band = np.zeros((2, n))
@@ -248,7 +248,7 @@ def ridge_solutions(
 
     Ridges that are large compared with the round-off of A share one orthogonal reduction if there
     are enough of them; its backward error is that of a factorisation. The others have separate
-    factorisations; if one breaks down, one set of eigenvectors serves all. Each solution equals
+    factorisations; one set of eigenvectors serves all that break down. Each solution equals
     that of `RidgeSystem` within round-off.
     """
     n, k = B.shape
@@ -300,8 +300,8 @@ def _factored_solutions(
 
     B is of shape (n, k), the result of shape (n, p * k) for p ridges, the k columns of the first
     ridge first. A stays as it is. The first factorisation that breaks down computes eigenvectors of
-    A, which serve all. `definite` is False if A may have negative eigenvalues. `solvers`, changed
-    in place, counts "cholesky" or "eigenvalues" for each ridge.
+    A, which serve all that do. `definite` is False if A may have negative eigenvalues. `solvers`,
+    changed in place, counts "cholesky" or "eigenvalues" for each ridge.
     """
 
     @cache

@@ -20,8 +20,8 @@ def confusion_counts(
 ) -> Array:
     """Count the pairs of true and predicted class numbers.
 
-    `true` is of shape (n,), `predicted` of shape (..., n). The result is of shape (..., k, k) for k
-    classes (`n_classes`), with true classes in rows and predicted ones in columns.
+    `true` is of shape (n,), `predicted` of shape (..., n). The result, of floats, is of shape (...,
+    k, k) for k classes (`n_classes`), with true classes in rows and predicted ones in columns.
     """
     predictions = predicted.reshape(-1, len(true))
     n_predictions = len(predictions)
@@ -166,7 +166,10 @@ def geometric_mean(counts: Array) -> Array:
 
 
 def balanced_accuracy(counts: Array) -> Array:
-    """Return the mean recall of the classes that occur, of shape (...), from confusion counts."""
+    """Return the mean recall of the classes that have rows, of shape (...), from confusion counts.
+
+    A class that is only predicted does not count.
+    """
     present = counts.sum(axis=-1) > 0
     n_present = present.sum(axis=-1).astype(np.float64)
     return _ratios(recalls(counts).sum(axis=-1), n_present)
@@ -240,9 +243,9 @@ def r2(y: Array, predicted: Array) -> Array:
 def roc_areas(positive: NDArray[np.bool_], values: Array) -> Array:
     """Return the areas under the ROC curves, of shape (...), of decision values of shape (..., n).
 
-    `positive`, of shape (n,), marks the rows of the positive class; the result is NaN if all rows
-    or none are. The areas are computed from the ranks of the positive rows (Hanley and McNeil,
-    Radiology 143(1), 1982).
+    `positive`, of shape (n,), marks the rows of the positive class. The result is NaN if all rows
+    or none are, or for decision values with a NaN. A pair of equal values counts half. The areas
+    are computed from the ranks of the positive rows (Hanley and McNeil, Radiology 143(1), 1982).
     """
     n_positive = np.count_nonzero(positive)
     n_negative = np.count_nonzero(~positive)
@@ -278,7 +281,8 @@ def _average_ranks(values: Array) -> Array:
 def average_precisions(positive: NDArray[np.bool_], values: Array) -> Array:
     """Return the average precision of decision values of shape (n,), as a 0-dimensional array.
 
-    `positive` marks the rows of the positive class; the result is NaN if all rows or none are.
+    `positive` marks the rows of the positive class; the result is NaN if all rows or none are. A
+    decision value of NaN counts as 0.
     """
     from sklearn.metrics import average_precision_score
 
@@ -296,7 +300,8 @@ def one_against_rest(
     `function` takes a mask of the positive rows and one column of values. The result takes class
     numbers of shape (n,) and decision values. For values of shape (n,), the second of two classes
     is positive. For values of shape (n, k), it returns the mean over the classes against the rest,
-    without classes that all rows or none have.
+    without classes for which `function` returns NaN, as it does if all rows or none are positive;
+    NaN if no class is left.
     """
 
     def mean(true: NDArray[np.intp], values: Array) -> float:

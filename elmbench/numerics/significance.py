@@ -122,7 +122,8 @@ def welch_test(
     """Test the difference of the means of two independent samples by Welch's t-test.
 
     Each sample has two or more values. The claim is right if mean(one) - mean(other) is in
-    `region`. `floor` is the least half width of the interval.
+    `region`. `floor` is the least half width of the interval. The `n` of the result is the size of
+    the smaller sample.
     """
     first = np.asarray(one, dtype=float)
     second = np.asarray(other, dtype=float)
@@ -165,8 +166,8 @@ def _t_outcome(
     """Return the outcome of a t-test from an estimate and its standard error, `error`.
 
     `freedom`: the degrees of freedom. The claim is right if the true value is in `region`. `floor`
-    is the least half width of the 95 % interval. `test`, the name of the test, `n` and `unit` are
-    only stored.
+    is the least half width of the 95 % interval; a smaller standard error is raised to match, also
+    in the p-values. `test`, the name of the test, `n` and `unit` are only stored.
     """
     from scipy.special import stdtr
 
@@ -191,8 +192,8 @@ def _t_outcome(
 def studentized_range_tail(distances: ArrayLike, k: int) -> NDArray[np.float64]:
     """Return the probability that the range of `k` standard normal variables exceeds each distance.
 
-    `scipy.stats.studentized_range` gives the same with infinite degrees of freedom, but importing
-    `scipy.stats` takes a third of a second.
+    The result has the shape of `distances`. `scipy.stats.studentized_range` gives the same with
+    infinite degrees of freedom, but importing `scipy.stats` takes a third of a second.
     """
     from scipy.special import ndtr
 
@@ -227,8 +228,8 @@ def signed_rank_test(differences: ArrayLike, region: Region) -> SignificanceResu
     """Test the differences of two models over data sets by Wilcoxon's signed ranks.
 
     `differences`: of their means, one for each data set, at least one. The claim is right if the
-    centre of the differences is in `region`. The estimate of the result is their median.
-    Differences of zero count half on both sides, as Demsar (2006) advises.
+    centre of the differences is in `region`. The estimate of the result is their median, without an
+    interval. Differences of zero count half on both sides, as Demsar (2006) advises.
     """
     values = np.asarray(differences, dtype=float)
 
@@ -257,8 +258,9 @@ def wilcoxon_p(
     "less" if they are mostly negative, and "two-sided" for one that is small in both cases.
 
     Zeros count half on both sides, as Demsar (2006) advises; all signs of the other differences are
-    equally likely. `scipy.stats.wilcoxon` gives the same p-values without ties. With ties, which
-    are common, it tries all signs of up to 13 differences (.7 s for 13) and approximates for more.
+    equally likely. The p-value is 1 if all are zero, or there are none. `scipy.stats.wilcoxon`
+    gives the same p-values without ties. With ties, which are common, scipy tries all signs of up
+    to 13 differences (.7 s for 13) and approximates for more.
     """
     sizes = np.abs(differences)
     largest = sizes.max(initial=0.0)
@@ -284,7 +286,7 @@ def wilcoxon_p(
 
 
 def _doubled_ranks(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return twice the ranks of values, as whole numbers, of the shape (n,).
+    """Return twice the ranks of values, which count from 1, as whole numbers, of the shape (n,).
 
     Values that are equal within round-off share the mean of their ranks. `scipy.stats.rankdata`
     does the same, but importing it takes half as long as printing a table.
@@ -299,16 +301,16 @@ def _doubled_ranks(values: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def without_round_off(values: Any) -> Any:
-    """Return values, an array or a data frame, rounded to about nine significant digits.
+    """Return numbers, in an array or a data frame, rounded to about nine significant digits.
 
-    The same mean of other folds may differ in its last digits.
+    Equal means that were summed in different orders may differ in their last digits. NaN stays.
     """
     fractions, exponents = np.frexp(values)
     return np.round(fractions, 9) * 2.0**exponents
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Return p-values after Holm's correction for their number, in the order of `p`."""
+    """Return p-values after Holm's correction for their number, at most 1, in the order of `p`."""
     values = np.asarray(p, float)
     n = len(values)
     order = np.argsort(values, kind="stable")
@@ -324,8 +326,8 @@ def holm(p: Sequence[float]) -> list[float]:
 def sign_test(n_confirmed: int, n: int) -> SignificanceResult:
     """Test that a claim is true on more than half of all data sets, from a sample of n data sets.
 
-    `n_confirmed`: the number of those on which it is true. The estimate of the result is their
-    share, with the interval of Clopper and Pearson (1934).
+    `n`: at least 1. `n_confirmed`: the number of those on which it is true. The estimate of the
+    result is their share, with the interval of Clopper and Pearson (1934).
     """
     from scipy.special import bdtr, betaincinv
 
@@ -355,7 +357,7 @@ def sign_test(n_confirmed: int, n: int) -> SignificanceResult:
 def combine_findings(
     findings: Sequence[SignificanceResult],
 ) -> tuple[SignificanceResult, float, float]:
-    """Combine the tests of several findings that must all be right for a claim to be right.
+    """Combine the tests of one or more findings that must all be right for a claim to be right.
 
     Return the decisive finding, the p-value that confirms the claim, and the one that contradicts
     it. All are right only if the weakest one is, so its `confirming` needs no correction. The

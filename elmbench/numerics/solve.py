@@ -92,7 +92,10 @@ class RidgeSystem:
             self._signed = half * np.sign(shifted[selected])
 
     def solve(self, B: Array) -> Array:
-        """Return the solution Z of (A + ridge I) Z = B, both of shape (n, k)."""
+        """Return the solution Z of (A + ridge I) Z = B, both of shape (n, k).
+
+        If eigenvalues were left out, it is the least-squares solution of least norm.
+        """
         if self._factor is None:
             return self._signed @ (self._half.T @ B)
         solution, _ = dpotrs(self._factor, B, lower=1)
@@ -139,14 +142,14 @@ class RidgeSystem:
 
     @property
     def by_cholesky(self) -> bool:
-        """True if A + ridge I is inverted by its Cholesky factor, without directions left out."""
+        """True if A + ridge I is inverted by its Cholesky factor, False if by its eigenvalues."""
         return self._factor is not None
 
     def is_lost(self, level: float) -> bool:
-        """Return True if directions were left out and the ridge is small against A.
+        """Return True if the Cholesky factorisation broke down and the ridge is small against A.
 
-        It is small if it is at most `level` times the largest eigenvalue. With the machine
-        precision as `level`, the condition of A + ridge I then exceeds its reciprocal.
+        It is small if it is at most `level` times the largest eigenvalue of A + ridge I. With the
+        machine precision as `level`, the condition of A + ridge I then exceeds its reciprocal.
         """
         return self._factor is None and self._ridge <= level * float(self._sizes.max())
 
@@ -154,8 +157,8 @@ class RidgeSystem:
     def condition(self) -> float:
         """An estimate of the condition number of A + ridge I by `cholesky_condition`.
 
-        If the Cholesky factorisation broke down, it comes from the eigenvalues, or is infinite. The
-        estimate from a factor needs a system with `needs_condition`.
+        If the Cholesky factorisation broke down, it comes from the eigenvalues: infinite if one is
+        not positive. The estimate from a factor needs a system with `needs_condition`.
         """
         if self._factor is not None:
             return cholesky_condition(self._factor, self._norm)
@@ -230,9 +233,9 @@ def normal_equations(
     """Return the pairs A'A and A'T of `n_matrices` matrices A, from blocks of their rows.
 
     A block is a slice of rows, the number of its matrix, and the rows, of shape (length of the
-    slice, `width`), which are overwritten. `T`: targets, of shape (n, k). A'A is in Fortran order.
-    The leading parts of A'A and A'T are those of the first columns alone. `scale` multiplies the
-    rows of A and T: the square roots of their weights, of shape (n,); None if all are 1.
+    slice, `width`), which may be overwritten. `T`: targets, of shape (n, k). A'A is in Fortran
+    order. The leading parts of A'A and A'T are those of the first columns alone. `scale` multiplies
+    the rows of A and T: the square roots of their weights, of shape (n,); None if all are 1.
     """
     sums = [
         (np.zeros((width, width), order="F"), np.zeros((width, T.shape[1])))

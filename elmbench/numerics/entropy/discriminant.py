@@ -98,7 +98,8 @@ def shrinkage_of(
 
     The covariance is (1 - e) S + e tr(S) / h I. `trace` and `squared`: tr(S) and |S|^2 of the
     empirical covariance S. `mean_fourth`: the mean of the fourth powers of the norms of the centred
-    rows. `weight`: the sum of the weights of the rows. `dimension`: the number h of features.
+    rows. `weight`: the sum of the weights of the rows. `dimension`: the number h of features. The
+    share is 0 for one feature, or if S already is a multiple of I.
     """
     # The squared distance of S from its multiple of the identity.
     distance = squared - trace**2 / dimension
@@ -213,7 +214,8 @@ def discriminant(
     `dimension` is the number of features h if further features are zero in all rows; by default, h
     is `size`.
 
-    If m+ = m- up to round-off, or nothing varies, beta is zero. If the sum of the covariances is
+    The projected means are 2 apart. If m+ = m- up to round-off, or nothing varies, beta is zero,
+    and both Gaussians have the mean 0 and the variance 1. If the sum of the covariances is
     singular to working precision, its least eigenvalues are lifted to `size` times the machine
     precision times the largest one. The variances are at least the round-off of beta'(S+ + S-)beta,
     so that of two classes that are points, neither is the narrower one.
@@ -308,12 +310,12 @@ def crossing_points(
     """Return the thresholds of the decision: the points where `log_odds` is zero, ascending.
 
     `means`, `variances`: of the negative Gaussian, then of the positive one. `log_weight`: ln of
-    the prior odds (times the costs) of the positive class, as in `log_odds`. There is one point if
-    the variances are equal up to round-off, and none if one class is likelier everywhere; otherwise
-    there are two.
+    the prior odds (times the costs) of the positive class, as in `log_odds`. There is no point if
+    the means are equal or one class is likelier everywhere, one if the variances are equal up to
+    round-off, and otherwise there are two.
 
-    Let D = S- - S+ and c = ln(S-/S+) + 2 `log_weight`, and let the means differ by g. The points
-    are the zeros s = t - m- of
+    Let D = S- - S+, c = ln(S-/S+) + 2 `log_weight` and g = m+ - m-, at least 0. The points are the
+    zeros s = t - m- of
 
         D s^2 - 2 g S- s + g^2 S- - S- S+ c.
 

@@ -69,7 +69,8 @@ def gaussian_divergence(
 def silverman_width(points: ArrayLike) -> float:
     """Return Silverman's width of a Gaussian kernel density estimate, (4 / (3 n))^(1/5) std.
 
-    `points`: of shape (n,). See section 7.4 of Czarnecki and Tabor.
+    `points`: of shape (n,). The standard deviation std divides by n. See section 7.4 of Czarnecki
+    and Tabor.
     """
     points = np.asarray(points, dtype=np.float64)
     return float((4.0 / (3.0 * len(points))) ** 0.2 * np.std(points))

@@ -73,8 +73,8 @@ def hidden_layer(
 
     X is of shape (n, d), dense or CSR, the `weights` a (L, d) and the `biases` b (L,). The
     activation g is a key of `ACTIVATIONS`; "sigmoid" is eq. (13) of Scardapane et al. with the
-    slope 1; section 5.2 of Deng et al. has the slope lambda. For dense rows, the outputs are in
-    Fortran order.
+    slope 1; section 5.2 of Deng et al. has the slope lambda. The outputs are in Fortran order for
+    dense rows, in C order for sparse ones.
     """
     inputs = np.asarray(X @ weights.T) if sp.issparse(X) else (weights @ X.T).T
     inputs += biases
@@ -91,7 +91,8 @@ def hidden_layer(
 def _radial(X: Rows, weights: Array, biases: Array) -> Array:
     """Return exp(-b ||w - x||^2) for all rows x and nodes (w, b), of shape (n, L).
 
-    X is of shape (n, d), dense or CSR, the `weights` w (L, d) and the `biases` b (L,).
+    X is of shape (n, d), dense or CSR, the `weights` w (L, d) and the `biases` b (L,). The result
+    is in Fortran order for dense rows, in C order for sparse ones.
     """
     if sp.issparse(X):
         distances = sparse_distances(X, weights)

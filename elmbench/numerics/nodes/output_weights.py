@@ -245,8 +245,8 @@ def _pseudo_solve(
     """Return the pseudo-inverse of an upper triangular R times B, and a condition number.
 
     With `transposed`, R' replaces R. Singular values up to `cutoff` times the largest one count as
-    zero. The condition is that of the matrix without them: infinite, with a zero solution, if all
-    count as zero.
+    zero. The condition is that of the matrix without them, an estimate if there are none: infinite,
+    with a zero solution, if all count as zero.
     """
     n_columns = len(R)
     reciprocal, _ = dtrcon(R)

@@ -183,42 +183,42 @@ def kernels_with_merged(h: float, exponent: float) -> tuple[float, float]:
     return math.exp(exponent * rest * rest), math.exp(exponent * h * h)
 
 
-def merged_length(h: float, pair: Pair) -> float:
+def squared_merged_length(h: float, pair: Pair) -> float:
     """Return the squared length of two weighted support vectors that are merged into one.
 
     It is that of the projection of w_a f_a + w_b f_b onto f_z, z = h x_a + (1 - h) x_b, where f_x
-    is the image of x in the space of the kernel. Lengths are summed over the outputs.
+    is the image of x in the space of the kernel. Squared lengths are summed over the outputs.
     """
     u, v = kernels_with_merged(h, pair.exponent)
     return pair.aa * u * u + 2.0 * pair.ab * u * v + pair.bb * v * v
 
 
 def golden_section(pair: Pair) -> tuple[float, float]:
-    """Return an h in [0, 1] that maximises `merged_length` of a pair, and that squared length.
+    """Return an h in [0, 1] that maximises `squared_merged_length` of a pair, and this maximum.
 
-    Of equally long ones, the smaller h is taken. With two maxima, the search may end at the lower
-    one.
+    The search never tries the ends 0 and 1. Of values equal within `tied_within`, it takes the
+    smaller h. With two maxima, it may end at the lower one.
     """
     within = tied_within(pair)
     low = 0.0
     high = 1.0
     left = high - GOLDEN * (high - low)
     right = low + GOLDEN * (high - low)
-    at_left = merged_length(left, pair)
-    at_right = merged_length(right, pair)
+    at_left = squared_merged_length(left, pair)
+    at_right = squared_merged_length(right, pair)
     for _ in range(GOLDEN_STEPS):
         if at_left >= at_right - within:
             high = right
             right = left
             at_right = at_left
             left = high - GOLDEN * (high - low)
-            at_left = merged_length(left, pair)
+            at_left = squared_merged_length(left, pair)
         else:
             low = left
             left = right
             at_left = at_right
             right = low + GOLDEN * (high - low)
-            at_right = merged_length(right, pair)
+            at_right = squared_merged_length(right, pair)
     if at_right > at_left + within:
         return right, at_right
     return left, at_left
@@ -227,16 +227,17 @@ def golden_section(pair: Pair) -> tuple[float, float]:
 def best_merge(pair: Pair) -> tuple[float, float]:
     """Return the best h in [0, 1] for the merged vector h x_a + (1 - h) x_b and its squared length.
 
-    The length is `merged_length`. Both ends are tried after a golden section search, so merging
-    never loses more than the removal of either support vector. An end is taken if the search finds
-    no longer projection. Of equally long ones, see `TIED`, the search takes the one with the
-    smaller h: two equal weights have maxima at h and 1 - h, and round-off would choose. `pair`: the
-    kernel and the weights of the support vectors a and b, from `pair_of`.
+    The latter is `squared_merged_length`. Both ends are tried after a golden section search, so
+    merging never loses more than the removal of either support vector. An end is taken if the
+    search finds no longer projection; if both ends are equally good, it is h = 1. Of equally long
+    ones, see `TIED`, the search takes the one with the smaller h: two equal weights have maxima at
+    h and 1 - h, and round-off would choose. `pair`: the kernel and the weights of the support
+    vectors a and b, from `pair_of`.
     """
     within = tied_within(pair)
     h, length = golden_section(pair)
-    at_a = merged_length(1.0, pair)
-    at_b = merged_length(0.0, pair)
+    at_a = squared_merged_length(1.0, pair)
+    at_b = squared_merged_length(0.0, pair)
     if not max(at_a, at_b) >= length - within:
         return h, length
     if at_a >= at_b - within:
@@ -463,8 +464,9 @@ def absorb_budgeted(
     """Learn the rows from `counters.position` on, in their order, and keep the budget after each.
 
     After t steps the model is sum_s w_s k(x_s, .) / (ridge t), so shrinking all weights by 1 - 1/t
-    does not change w. A row that violates the margin joins the support vectors with a weight of 1,
-    or adds it to that of an equal support vector. `support` is changed in place.
+    does not change w. The first row of all, and every row that violates the margin, joins the
+    support vectors, or is added to an equal one: its weight is 1 for its class and -1 for the
+    opponent, see `add_weight`. `support` is changed in place.
 
     Returns
     -------
@@ -540,9 +542,10 @@ class BudgetedState:
     def extend(self, X: Rows, labels: Numbers, ridge: float) -> None:
         """Learn rows `X`, dense or CSR of shape (n, n_features), in their order.
 
-        Only rows that violate their margin join the support vectors; beyond the budget, one is
-        merged or removed. `labels`: class numbers, of shape (n,), 0 and 1 for a single output.
-        `ridge` is the lambda of the objective ridge |w|^2 / 2 + the mean hinge loss.
+        Only the first row of all and rows that violate their margin join the support vectors;
+        beyond the budget, one is merged or removed. `labels`: class numbers, of shape (n,), 0 and 1
+        for a single output. `ridge` is the lambda of the objective ridge |w|^2 / 2 + the mean hinge
+        loss.
         """
         samples = LabelledRows(rows=sparse_rows(X), labels=loop_array(labels, np.int64))
         self.support = SupportVectors(

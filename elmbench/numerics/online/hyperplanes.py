@@ -186,13 +186,13 @@ def absorb_hyperplanes(
 ) -> tuple[HyperplaneCounters, int]:
     """Learn the rows from `counters.position` on, in their order; change `planes` in place.
 
-    Only a row that violates its margin changes weights. It is added to the weight of its class that
-    `batch.assigned` names, if there is one. Otherwise it is added to the weight of its class with
-    the largest output, or becomes a new weight if that output is not positive and the class has
-    fewer than `limit`. It is subtracted from the weight of the other classes with the largest
-    output. After t steps the weights are the columns divided by ridge t, so shrinking all weights
-    by 1 - 1/t does not change the columns. With one weight for each class, `limit` 1, this is
-    Pegasos with the loss of Crammer and Singer.
+    Only the first row of all and rows that violate their margin change weights. Such a row is added
+    to the weight of its class that `batch.assigned` names, if there is one. Otherwise it is added
+    to the weight of its class with the largest output, or becomes a new weight if that output is
+    not positive and the class has fewer than `limit`. It is subtracted from the weight of the other
+    classes with the largest output. After t steps the weights are the columns divided by ridge t,
+    so shrinking all weights by 1 - 1/t does not change the columns. With one weight for each class,
+    `limit` 1, this is Pegasos with the loss of Crammer and Singer.
 
     Returns
     -------
@@ -337,7 +337,7 @@ class HyperplaneState:
 
         `labels`: class numbers, of shape (n,). If the largest output is negative and the class has
         fewer than `limit` weights, the state gets a weight of zero for this class, and all such
-        rows its name.
+        rows of the class get its name.
         """
         owners = self.owners[: self.size]
         is_own_class = owners[np.newaxis] == labels[:, np.newaxis]
@@ -399,7 +399,10 @@ class HyperplaneState:
         return weights, intercepts, owners[order]
 
     def _reserve(self) -> None:
-        """Enlarge the arrays for twice as many weights, at most `limit` for each class."""
+        """Enlarge the arrays for twice as many weights, or 16 if that is more.
+
+        Their capacity is at most `limit` times the number of classes.
+        """
         n_rows = self.n_features + 1
         # Twice as many weights, up to the limit of all classes.
         most = self.limit * self.n_classes

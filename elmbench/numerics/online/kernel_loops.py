@@ -204,7 +204,8 @@ def worst_residual(
 
     `j`: the dictionary row of the equation, of the leading `m`. `vectors` have k, row j of K + I/C,
     and z = Q k, from which this call subtracts e_j in place. The residual of the inverse is the
-    largest entry of Q k - e_j; that of the weights is relative to the largest target.
+    largest entry of Q k - e_j; that of the weights is relative to the largest target of the output,
+    without outputs whose targets are all zero.
     """
     # Q k - e_j.
     z = vectors.z

@@ -63,7 +63,7 @@ def loop_array(array: ArrayLike, dtype: DTypeLike | None = np.float64) -> np.nda
 def sparse_rows(X: Rows) -> SparseRows:
     """Return rows, dense or CSR, as writable CSR arrays with 64-bit indices.
 
-    Duplicate entries are added up.
+    Entries are sorted and duplicates added up, also in the arrays of a CSR matrix `X` itself.
     """
     rows = sp.csr_matrix(X)
     rows.sum_duplicates()

@@ -143,8 +143,8 @@ class _OnlineState:
     def _append_to_stored(self, kernel: Kernel, X: Rows) -> Any:
         """Return the stored rows followed by the rows `X`; the state is not changed.
 
-        If no rows are stored, these are the rows X in the form of `Kernel.select_rows`: their
-        numbers for a precomputed kernel.
+        The result is sparse if the stored rows are, else dense. If no rows are stored, these are
+        the rows X in the form of `Kernel.select_rows`: their numbers for a precomputed kernel.
         """
         if self.stored is None:
             return kernel.select_rows(X)
