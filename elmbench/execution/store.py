@@ -395,7 +395,7 @@ class Store:
         cannot be written.
         """
         cells = list(cells)
-        previous = {_position(cell): cell for cell in self.cells(profile, experiment)}
+        previous = {cell.position: cell for cell in self.cells(profile, experiment)}
         updated = _merge_request({} if whole else previous, cells)
         last_commands = self.commands(profile, experiment)[-1:]
         if updated == previous and last_commands == [command]:
@@ -477,17 +477,17 @@ def _merge_request(
 ) -> dict[tuple[Any, ...], Cell]:
     """Return {position: cell} of a table after a new request for `cells`.
 
-    `present`: {position: cell} before (see `_position`); it is not changed. Cells of a group whose
+    `present`: {position: cell} before (see `Cell.position`); unchanged. Cells of a group whose
     settings the request changes are dropped, and so are unavailable ones whose data are here now. A
     requested cell whose data are missing does not replace a present one.
     """
-    requested = {_position(cell): cell for cell in cells}
+    requested = {cell.position: cell for cell in cells}
     available = [cell for cell in requested.values() if not cell.unavailable]
-    families = {_group(cell): cell.family for cell in available}
+    families = {cell.group: cell.family for cell in available}
     datasets = {cell.dataset for cell in available}
     merged = {}
     for position, cell in present.items():
-        current_family = families.get(_group(cell), cell.family)
+        current_family = families.get(cell.group, cell.family)
         is_outdated = current_family != cell.family
         has_data_now = bool(cell.unavailable) and cell.dataset in datasets
         if not is_outdated and not has_data_now:
@@ -497,16 +497,3 @@ def _merge_request(
         if not cell.unavailable or position not in present:
             merged[position] = cell
     return merged
-
-
-def _group(cell: Cell) -> tuple[str, ...]:
-    """Return the data set, model, selection and reading of a cell.
-
-    They identify a group of cells.
-    """
-    return cell.dataset, cell.model, cell.select, cell.reading
-
-
-def _position(cell: Cell) -> tuple[Any, ...]:
-    """Return the data set, model, selection, reading, run and fold of a cell, which identify it."""
-    return (*_group(cell), cell.run, cell.fold)

@@ -222,7 +222,7 @@ def part_of(results: Results, cells: Iterable[Cell]) -> Results:
     `cells`: the planned ones. The results are returned as they are if all groups are planned; else
     a copy, whose summary and verdicts are computed anew from its cells.
     """
-    planned = {(cell.dataset, cell.model, cell.select, cell.reading) for cell in cells}
+    planned = {cell.group for cell in cells}
     groups = results.cells[GROUP].itertuples(index=False, name=None)
     is_planned = np.array([group in planned for group in groups], dtype=bool)
     if is_planned.all():

@@ -21,7 +21,6 @@ from elmbench.registry import model_version, registry
 from elmbench.results.cells import RECORD, read_cells
 from elmbench.results.folders import ENVIRONMENT
 from elmbench.specs.profiles import Resolved
-from elmbench.tasks.plan import Cell
 
 #: The columns of the cells that share a protocol, a grid, data and a model version.
 _GROUP = ["dataset", "model", "select", "reading"]
@@ -255,7 +254,7 @@ def _stale_positions(store: Store, resolved: Resolved) -> set[tuple[Any, ...]]:
     for cells, _ in store.requests(*table):
         for cell in cells:
             if cell.key and cell.key not in current_keys:
-                positions.add(_position(cell))
+                positions.add(cell.position)
     return positions
 
 
@@ -323,8 +322,3 @@ def _positions(cells: pd.DataFrame) -> Iterable[tuple[Any, ...]]:
             index=False, name=None
         )
     ]
-
-
-def _position(cell: Cell) -> tuple[Any, ...]:
-    """Return the position of a planned cell: (data set, model, selection, reading, run, fold)."""
-    return (cell.dataset, cell.model, cell.select, cell.reading, cell.run, cell.fold)

@@ -34,6 +34,16 @@ class Cell:
     unavailable: str = ""
     remarks: str = ""
 
+    @property
+    def group(self) -> tuple[str, str, str, str]:
+        """The data set, model, selection and reading, which identify the group of the cell."""
+        return (self.dataset, self.model, self.select, self.reading)
+
+    @property
+    def position(self) -> tuple[str, str, str, str, int, int]:
+        """The group followed by the run and fold, which identify the cell in its table."""
+        return (*self.group, self.run, self.fold)
+
 
 @dataclass
 class Plan:
