@@ -31,7 +31,8 @@ from elmbench.report.writers.markdown import literal, pipe_rows
 from elmbench.report.writers.text import as_text, table_text
 from elmbench.results.folders import ResultsDirs
 from elmbench.specs.catalogue import find_experiment, tables_by_paper
-from elmbench.specs.profiles import command_for
+from elmbench.specs.experiments import PROFILES
+from elmbench.specs.profiles import command_for, resolve
 from elmbench.tables.drawing import words_for
 from elmbench.tables.result_table import Section
 
@@ -215,14 +216,28 @@ class ResultBlocks:
     def table_results(self, id: str, profile: str) -> Results:
         """Return the results of a table under one profile.
 
-        `id`: of the table, or its alias. Raises ElmbenchError for an unknown table, or one that has
-        no results under the profile; those of `ci` do not count if there are others.
+        `id`: of the table, or its alias. Raises ElmbenchError for an unknown table or profile, for
+        one that has no results under the profile, and for `ci` if there are results under others,
+        beside which those of `ci` do not count.
         """
         file = find_experiment(id)
-        for results in self.paper_results(file.paper.key).results:
-            resolved = results.resolved
-            if (resolved.file.id, resolved.profile) == (file.id, profile):
-                return results
+        by_profile = {
+            results.resolved.profile: results
+            for results in self.paper_results(file.paper.key).results
+            if results.resolved.file.id == file.id
+        }
+        if profile in by_profile:
+            return by_profile[profile]
+        # A profile that does not exist, or without data for this table, has its own error.
+        resolve(file, profile)
+        if profile == PROFILES[0] and by_profile:
+            names = ", ".join(by_profile)
+            raise ElmbenchError(
+                f"results of {file.id} under profile {profile} are not shown, since there are some "
+                f"under {names}",
+                expected=f"one of {names}",
+                next_step="correct the profile",
+            )
         raise ElmbenchError(
             f"{file.id} has no results under profile {profile}",
             expected="cells.csv of an earlier run",
@@ -276,13 +291,17 @@ class ResultBlocks:
         """Return a Markdown table: how many of our own runs lie in the interval of the other runs.
 
         It has a line for each paper whose models have enough runs, and one for all; about 95 %
-        should be inside. It checks our intervals, and uses no published number.
+        should be inside. It checks our intervals, and uses no published number. Raises
+        ElmbenchError if there are no papers.
         """
+        papers = self.all_papers()
+        if not papers:
+            raise _no_papers()
         counts = {
             paper.paper.name: count_own_runs_inside(
                 value for table in paper.run for value in table.judged.compared_values
             )
-            for paper in self.all_papers()
+            for paper in papers
         }
         insides, totals = zip(*counts.values(), strict=True)
         counts["all"] = (sum(insides), sum(totals))
@@ -399,11 +418,22 @@ def _find_paper(paper: str) -> str:
         return paper
     if not paper and len(keys) == 1:
         return keys[0]
+    if not keys:
+        raise _no_papers()
     problem = f"unknown paper {paper!r}" if paper else "no paper is named"
     raise ElmbenchError(
         problem,
-        expected=f"one of {', '.join(keys)}" if keys else "a paper with a table",
+        expected=f"one of {', '.join(keys)}",
         next_step="elmbench list papers",
+    )
+
+
+def _no_papers() -> ElmbenchError:
+    """Return the error for a catalogue without papers, to be raised."""
+    return ElmbenchError(
+        "there are no papers",
+        expected="at least one paper with a table",
+        next_step="elmbench new-paper KEY",
     )
 
 

@@ -88,6 +88,7 @@ def test_a_paper_that_has_not_run_says_so(elmbench: Callable, one: Path) -> None
         (block("grid color=red"), "unexpected keyword argument 'color'"),
         (block("verdicts miller"), "unknown paper 'miller'"),
         (block("table one"), "toy/one has no results under profile fast"),
+        (block("table one fats"), "unknown profile 'fats' (did you mean 'fast'?)"),
         (block("table one ci reading=order=stored"), "under order=stored"),
         ("<!-- elmbench pages: grid -->\nText.\n", "the block 'grid' has no end"),
         (
@@ -107,6 +108,15 @@ def test_a_block_that_cannot_be_made_leaves_all_files(
     assert "\nNext: " in error
     assert Path("good.md").read_text() == block("signs")
     assert Path("bad.md").read_text() == text
+
+
+def test_a_block_of_profile_ci_beside_others_names_these(
+    elmbench: Callable, ran: None
+) -> None:
+    elmbench("run", "one", "--profile", "fast", "-q")
+    Path("page.md").write_text(block("table one ci"))
+    error = elmbench("pages", "page.md", code=2).err
+    assert error == sentence("cli.pages.profile-ci-is-hidden")
 
 
 def test_files_without_a_block_are_refused(elmbench: Callable, one: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from made_cells import RESULTS, committed
 from sentences import sentence
 
+from elmbench.errors import ElmbenchError
 from elmbench.judging.claim_outcomes import ClaimOutcome, result_in_words
 from elmbench.judging.judged_paper import PublishedOnce, identify_published_value
 from elmbench.judging.table_verdicts import MeasureVerdict, judge_table
@@ -19,6 +20,7 @@ from elmbench.report.build_site import gather_papers
 from elmbench.report.checks.published_tables import check_published, published_record
 from elmbench.report.checks.text_blocks import check_blocks
 from elmbench.report.papers import PaperResults, TableResults, papers_of
+from elmbench.report.result_blocks import ResultBlocks
 from elmbench.report.site.verdict_parts import measure_cells
 from elmbench.report.verdict_sentences import (
     MEASURE_LEGEND,
@@ -416,3 +418,16 @@ def test_a_value_under_two_names_of_one_model_counts_once() -> None:
     # An equal number of another model.
     assert printed("ospvm/table8", "OSELM").value == one_by_one.value
     assert printed("ospvm/table8", "OSELM") != one_by_one
+
+
+def test_own_runs_need_a_paper(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("elmbench.report.result_blocks.tables_by_paper", dict)
+    with pytest.raises(ElmbenchError, match="there are no papers") as raised:
+        ResultBlocks(ResultsDirs(RESULTS)).own_runs()
+    assert raised.value.next_step == "elmbench new-paper KEY"
+
+
+def test_the_text_of_a_check_needs_a_table() -> None:
+    with pytest.raises(ElmbenchError, match="no table is to be compared") as raised:
+        check_blocks([])
+    assert raised.value.exit_code == 3

@@ -10,6 +10,7 @@ from elmbench.judging.claim_outcomes import count_results
 from elmbench.judging.judged_table import JudgedTable
 from elmbench.judging.value_agreement import counts_text
 from elmbench.judging.verdict_words import CLAIM_VERDICTS, VERDICTS
+from elmbench.report.checks.checked_tables import NothingToCompareError
 from elmbench.report.papers import PaperResults
 from elmbench.report.printed_blocks import Block
 from elmbench.report.verdict_sentences import (
@@ -31,10 +32,16 @@ def check_blocks(papers: Sequence[PaperResults]) -> list[Block]:
     """Return the text of a comparison of tables with their papers, as blocks in order.
 
     They are tables of measures, counts and times, each only if it has lines, a sentence of counts,
-    sentences on claims, and those on each paper. `papers`: at least one table; all tables must have
-    results.
+    sentences on claims, and those on each paper. `papers`: all of their tables must have results.
+    Raises NothingToCompareError if there are no tables.
     """
     tables = [table.judged for paper in papers for table in paper.tables]
+    if not tables:
+        raise NothingToCompareError(
+            "no table is to be compared",
+            expected="the results of at least one table",
+            next_step="elmbench list experiments",
+        )
     values = sum((paper.judged.counts.values for paper in papers), Counter[str]())
     facts = sum((paper.judged.counts.facts for paper in papers), Counter[str]())
     missing_runs = pd.concat([table.missing_runs for table in tables])
