@@ -1,8 +1,8 @@
 """What `elmbench compare` prints and writes besides its table.
 
 It prints the remarks on the data, the conclusion and the next step, and writes the saved model and
-the page. The table and its notes are made in `elmbench.tables.comparison`, and printed by
-`elmbench.cli.run_and_show`.
+the page. The table is made in `elmbench.tables.comparison`, its notes in
+`elmbench.tables.comparison_notes`; `elmbench.cli.run_and_show` prints them.
 """
 
 from __future__ import annotations

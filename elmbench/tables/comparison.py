@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from elmbench.errors import wording
 from elmbench.evaluation.model_order import (
     FIT_TIME,
     RANK,
@@ -18,26 +17,23 @@ from elmbench.evaluation.model_order import (
     order_of_means,
 )
 from elmbench.evaluation.score_comparison import (
-    MOST_RUNS,
     dummies,
-    needed_runs,
     not_above_dummy,
     p_values,
     rivals_of,
     share_of_test_rows,
-    smallest_detectable_differences,
 )
 from elmbench.metrics import less_is_better
 from elmbench.numerics.significance import without_round_off
-from elmbench.registry.scorers import find_metric
 from elmbench.specs.experiments import Experiment
 from elmbench.specs.measures import Measure
 from elmbench.specs.published import ALL
 from elmbench.tables.base import DATASET, MODEL, DataFrame, Entry, TableKind
+from elmbench.tables.comparison_notes import MARK, REPEATED, RankingNotes
 from elmbench.tables.drawing import cells_ended_ok, common_value, default_cells
 from elmbench.tables.metrics import missing_metrics
 from elmbench.tables.number_texts import p_text, quantity
-from elmbench.tables.result_table import QUESTION, Column, Line, Note
+from elmbench.tables.result_table import Column, Line, Note
 
 #: The p-value of the difference of a model from the best one on a data set.
 P = "p"
@@ -50,18 +46,6 @@ _BRIEF = {
     "f1_macro": "macro\nF1",
     "roc_auc": "ROC\nAUC",
 }
-#: A share of the dummy that is this near to the best model's says little about the models.
-_SAME_SHARE = 0.02
-#: Balanced accuracy says more than accuracy if a class has more than this share of the rows.
-_LARGE_CLASS = 0.7
-#: Metrics of squared errors, which few outliers of the target may decide. They do if the root mean
-#: square of its deviations is this many times their mean; the ratio of Gaussian ones is 1.25.
-_SQUARED = ("nrmse", "rmse", "r2")
-_OUTLIERS = 3.0
-#: Follows the name of a model that is no better than the dummy.
-MARK = " *"
-#: Splits with the same test parts in every run.
-REPEATED = ("ordered-kfold", "predefined-kfold")
 
 
 class ComparisonTable(TableKind):
@@ -287,193 +271,21 @@ class ComparisonTable(TableKind):
         `cells.csv`.
         """
         for name, group in default_cells(cells).groupby("dataset", sort=False):
-            yield from self._notes_on_dataset(str(name), group)
+            yield from self._ranking_notes(str(name), group).notes()
         yield from missing_metrics(cells, self.experiment)
 
-    def _notes_on_dataset(self, dataset: str, cells: DataFrame) -> Iterator[Note]:
-        """Yield the notes on one data set, from its cells under one selection.
-
-        They are on the metric, on models without a rank, on ties, on models no better than the
-        dummy, on the best model, and on differences that the folds cannot show; each only if it
-        applies. `cells`: lines of `cells.csv`.
-        """
+    def _ranking_notes(self, dataset: str, cells: DataFrame) -> RankingNotes:
+        """Return the notes on one data set. `cells`: its lines of `cells.csv` of one selection."""
         metric = self.experiment.metric_of(dataset)
         scores = self._scores(cells, metric)
         rivals = rivals_of(scores, self.experiment)
-        order = self._order_in_cells(cells, rivals)
-        yield from self._note_on_metric(dataset, scores, metric, cells)
-        yield from self._note_on_undefined(dataset, cells, metric)
-        yield from _note_on_ties(dataset, metric, order)
-        yield from self._note_on_weak_models(dataset, scores)
-        yield from self._note_on_best(dataset, scores, order)
-        yield from self._note_on_power(dataset, cells, rivals, order)
-
-    def _note_on_metric(
-        self, dataset: str, scores: DataFrame, metric: str, cells: DataFrame
-    ) -> Iterator[Note]:
-        """Yield a note that suggests another metric or target, if models hardly differ in theirs.
-
-        That is, the best model's mean is not above the dummy's, or near to it. The note suggests
-        balanced accuracy if accuracy ranks and one class is large, the mean absolute error if a few
-        targets make most of the squared errors, and else another target. `cells`: those of the data
-        set. `scores`: a line for each test part, a column for each model; more is better. Without a
-        dummy or another model, there is no note.
-        """
-        means = scores.mean().abs()
-        rivals = rivals_of(scores, self.experiment)
-        dummy = next((name for name in self._dummies if name in means), None)
-        if dummy is None or not len(rivals.columns):
-            return
-        best = str(rivals.mean().idxmax())
-        gain = scores[best].mean() - scores[dummy].mean()
-        unit = find_metric(metric).unit
-        nearest = _SAME_SHARE
-        if unit.is_relative and metric != "nrmse":
-            nearest *= means[dummy]
-        if gain >= nearest:
-            return
-        values = f"{best} {means[best]:.3f}, dummy {means[dummy]:.3f}"
-        if metric == "accuracy" and self._has_large_class(dataset):
-            option_text = wording(
-                "--metric balanced_accuracy ranks by the mean recall of the classes",
-                "metric='balanced_accuracy' ranks by the mean recall of the classes",
-            )
-        elif metric in _SQUARED and self._has_outliers(cells):
-            mae = wording(
-                "--metric mae weights all errors equally", "metric='mae' weights them"
-            )
-            option_text = f"a few targets far from the others decide it; {mae}"
-        else:
-            target = wording("--target COLUMN names another target", "give another y")
-            option_text = f"the features say little about the target; {target}"
-        yield Note(
-            QUESTION,
-            f"{dataset}: {metric} hardly tells the models apart ({values}): {option_text}",
+        return RankingNotes(
+            experiment=self.experiment,
+            dataset=dataset,
+            cells=cells,
+            scores=scores,
+            order=self._order_in_cells(cells, rivals),
         )
-
-    def _has_large_class(self, dataset: str) -> bool:
-        """Return True if a class of a data set has more than 70 % of its rows.
-
-        It is False if the sizes of the classes are not known.
-        """
-        sizes = self.experiment.dataset(dataset).shape.classes
-        counts = [n or 0 for n in sizes.values()] if isinstance(sizes, dict) else [0]
-        return max(counts) > _LARGE_CLASS * sum(counts)
-
-    def _has_outliers(self, cells: DataFrame) -> bool:
-        """Return True if a few targets make most of the squared errors of the dummy.
-
-        Its rmse is then more than 3 times its mae. It is False if `cells` lack one of the two.
-        """
-        errors = ["mae", "rmse"]
-        has_errors = {*errors} <= {*cells}
-        if not has_errors:
-            return False
-        is_dummy = cells["model"].isin(self._dummies)
-        of_dummy = cells.loc[is_dummy, errors].astype(float)
-        mae, rmse = of_dummy.mean()
-        return bool(rmse > _OUTLIERS * mae)
-
-    def _note_on_undefined(
-        self, dataset: str, cells: DataFrame, metric: str
-    ) -> Iterator[Note]:
-        """Yield a note on the models whose metric is undefined for some test parts.
-
-        Such models have no rank; dummies are left out. Without such a model there is no note.
-        `cells`: those of the data set.
-        """
-        is_rival = ~cells["model"].isin(self._dummies)
-        ok = cells[(cells["status"] == "ok") & is_rival]
-        missing_shares = ok[metric].isna().groupby(ok["model"], sort=False).mean()
-        is_undefined = missing_shares > 0
-        example = "whose targets are all equal"
-        if find_metric(metric).task == "classification":
-            # `missing_metrics` names what a model without any value lacks.
-            is_undefined &= missing_shares < 1
-            example = "that lacks a class"
-        models = [str(model) for model in missing_shares.index[is_undefined]]
-        if models:
-            why = f"{metric} is not defined for a test part, such as one {example}"
-            yield Note(
-                "metric",
-                f"{dataset}: {', '.join(models)} without a rank: {why}; try fewer folds",
-            )
-
-    def _note_on_weak_models(self, dataset: str, scores: DataFrame) -> Iterator[Note]:
-        """Yield a note on the models that are no better than the dummy, if there are any.
-
-        `scores`: a line for each test part, a column for each model; more is better.
-        """
-        weak_models = not_above_dummy(scores.mean().to_dict(), self.experiment)
-        if weak_models:
-            is_classification = self.task_of(dataset) == "classification"
-            predicts = "the most frequent class" if is_classification else "the mean"
-            yield Note(
-                "dummy",
-                f"{dataset}:{MARK} no better than always predicting {predicts} (dummy): "
-                f"{', '.join(weak_models)}",
-            )
-
-    def _note_on_best(
-        self, dataset: str, scores: DataFrame, order: ModelOrder
-    ) -> Iterator[Note]:
-        """Yield a note on the best model, its mean and the measure that decides between tied ones.
-
-        `scores`: a line for each test part, a column for each model; more is better. Without a
-        ranked model there is no note.
-        """
-        if not order.models:
-            return
-        best = order.models[0]
-        metric = order.metrics[0]
-        mean = quantity(order.means[best][metric], places=3)
-        parts = [f"{best}, {metric} {mean}"]
-        if best in not_above_dummy(scores.mean().to_dict(), self.experiment):
-            parts.append("no better than the dummy")
-        reason = order.advantages_of_best()
-        if reason:
-            parts.append(reason)
-        remarks = "; ".join(parts)
-        yield Note("best", f"{dataset}: best: {remarks}")
-
-    def _note_on_power(
-        self, dataset: str, cells: DataFrame, rivals: DataFrame, order: ModelOrder
-    ) -> Iterator[Note]:
-        """Yield a note on the models that the folds cannot separate from the best one.
-
-        It groups them by the number of runs that would separate them, and has the smallest
-        difference that the folds could have shown. A different note says that all other models are
-        separated, or that a single test part allows no test; for fewer than two ranked models there
-        is none. `cells`: those of the data set. `rivals`: the score of each test part, a column for
-        each model, without dummies; more is better. `order`: the ranked models, the best first.
-        """
-        if len(order.models) < 2:
-            return
-        outer = self.spec.protocol.outer
-        most = 1 if outer.kind in REPEATED else MOST_RUNS
-        share = share_of_test_rows(dataset, self.experiment, cells)
-        best = order.models[0]
-        if share is None or len(rivals) < 2:
-            yield Note(
-                "power", f"{dataset}: a single test part allows no test of differences"
-            )
-            return
-        counts = needed_runs(rivals, share, outer.folds_of(dataset), most, best=best)
-        if not counts:
-            yield Note(
-                "power", f"{dataset}: the other models differ from {best} (p < .05)"
-            )
-            return
-        close = {model: counts[model] for model in order.models if model in counts}
-        text = f"{dataset}: not distinguishable from {best}: {_group_by_runs(close)}"
-        smallest = smallest_detectable_differences(rivals, share, close, best=best)
-        if smallest:
-            sizes = dict.fromkeys(f"{size:.2g}" for size in (smallest[0], smallest[-1]))
-            size = " to ".join(sizes)
-            text += (
-                f"; the smallest difference that these folds could have shown: {size}"
-            )
-        yield Note("power", text)
 
     def _order_in_cells(self, cells: DataFrame, scores: DataFrame) -> ModelOrder:
         """Return the order of the models that are columns of `scores`, by their means.
@@ -589,38 +401,6 @@ def _dummy_rank(
     """
     ranks = (means[model].get(RANK, math.inf) - 0.5 for model in weak_models)
     return min(ranks, default=len(means))
-
-
-def _note_on_ties(dataset: str, metric: str, order: ModelOrder) -> Iterator[Note]:
-    """Yield a note on the models with the same mean, and on the rule that orders them.
-
-    Without ties there is no note.
-    """
-    if order.ties:
-        groups = "; ".join(", ".join(models) for models in order.ties)
-        yield Note(
-            "tie",
-            f"{dataset}: same mean {metric}: {groups}; ties are ordered by {order.rule}",
-        )
-
-
-def _group_by_runs(counts: Mapping[str, int | None]) -> str:
-    """Return the names of models, grouped by the runs that would separate them from the best.
-
-    `counts`: this number by model; None if no number of runs would. The result is a text such as
-    `A, B (20 runs would separate them, if the differences stay as large) or C (more runs would
-    not help)`.
-    """
-    groups = []
-    for runs in sorted(set(counts.values()), key=lambda runs: runs or math.inf):
-        models = ", ".join(model for model, count in counts.items() if count == runs)
-        hint = (
-            f"{runs} runs would separate them, if the differences stay as large"
-            if runs
-            else "more runs would not help"
-        )
-        groups.append(f"{models} ({hint})")
-    return " or ".join(groups)
 
 
 def _texts(
