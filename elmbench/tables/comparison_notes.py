@@ -128,7 +128,8 @@ class RankingNotes:
             )
         elif metric in _SQUARED and self._has_outliers():
             mae = wording(
-                "--metric mae weights all errors equally", "metric='mae' weights them"
+                "--metric mae weights all errors equally",
+                "metric='mae' weights all errors equally",
             )
             option_text = f"a few targets far from the others decide it; {mae}"
         else:
