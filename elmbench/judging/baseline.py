@@ -188,9 +188,10 @@ def _compare_metrics(
 ) -> Iterator[_Difference]:
     """Yield the metrics that differ, for a cell that has no counts of classes.
 
-    If it has no metric at all, its chosen hyperparameters are compared. `old`, `new`: the cell in
-    the baseline and now, {column of `cells.csv`: value}. `relative`: the tolerance, as a share of
-    the old value. `points`: the columns that may differ by 0.01 instead.
+    Columns that the baseline lacks are not compared. If the old cell has no metric at all, the
+    chosen hyperparameters are compared. `old`, `new`: the cell in the baseline and now, {column of
+    `cells.csv`: value}. `relative`: the tolerance, as a share of the old value. `points`: the
+    columns that may differ by 0.01 instead.
     """
     metrics = [name for name in old if name not in NO_METRICS]
     has_values = any(not pd.isna(old[metric]) for metric in metrics)
@@ -210,11 +211,12 @@ def _compare_metrics(
 def _compare_classes(old: _Line, new: _Line) -> Iterator[_Difference]:
     """Yield the differences of a cell of classification from the baseline.
 
-    Counts that differ by more than one row are the only difference. If the counts are equal, their
-    metrics must be, too, to round-off. With more than two classes, two or more of them may still
-    differ if the recalls do not: a row may have gone from one wrong class to another. Metrics of
-    scores and probabilities, and the training accuracy, may differ by 0.01. `old`, `new`: the cell
-    in the baseline and now, {column of `cells.csv`: value}.
+    Counts that differ by more than one row are the only difference. If they differ by one row,
+    their metrics are not compared; if they are equal, their metrics must be, too, to round-off.
+    With more than two classes, two or more of them may still differ if the recalls do not: a row
+    may have gone from one wrong class to another. Metrics of scores and probabilities, and the
+    training accuracy, may differ by 0.01. `old`, `new`: the cell in the baseline and now, {column
+    of `cells.csv`: value}.
     """
     has_two_classes = not np.isnan(_number_in(old, "tp"))
     counts_of = _confusion_counts if has_two_classes else _right_predictions

@@ -21,10 +21,10 @@ def judge_cells(
 ) -> Judgement:
     """Return the verdict on the published value of a group of cells, with its evidence.
 
-    It is `cited` for a value that the paper takes from others, `no data` without complete cells,
-    `not comparable` if model, data or readings are not the paper's, and else one of `judge`; facts
-    are `reproduced` or `differs`. It is empty if the paper prints no number or the table does not
-    judge the measure.
+    It is empty if the paper prints no number or the table does not judge the measure, `cited` for a
+    value that the paper takes from others, and `no data` without complete cells. It is `not
+    comparable` if the model or the data are not the paper's, if the reading leaks, or for a table
+    without runs; else one of `judge`. Facts are `reproduced` or `differs`.
 
     `group`: (data set, model, selection, reading). `ending`: the common ending of its cells, `ok`
     if they are complete. `published`: the printed value; None if there is none.
@@ -74,8 +74,9 @@ def _is_comparable(group: Key, measured: MeasuredCells) -> bool:
 def verdict_without_cells(published: PublishedValue, measured: MeasuredCells) -> str:
     """Return the verdict on a published value of a model that is never measured.
 
-    It is `cited`, `no data`, or empty if the table does not judge the metric or the paper prints no
-    number. `measured`: the cells of other models; only their table counts.
+    It is `cited` for every value that the paper takes from others, else `no data`; empty if the
+    table does not judge the metric or the paper prints no number. `measured`: the cells of other
+    models; only their table counts.
     """
     if published.cited:
         return "cited"

@@ -142,8 +142,8 @@ class ClaimOutcome:
     def _test_text(self) -> str:
         """Return the decisive test of a claim in words; empty if nothing was tested.
 
-        The parts are its subject, the means, the difference with its interval, the p-value and the
-        number of values.
+        The parts are its subject and the means, if any, the estimate with its interval, the name of
+        the test, the p-value and the number of values.
         """
         finding = self.finding
         if finding is None or self.p is None:
@@ -173,8 +173,9 @@ class ClaimOutcome:
     def _quantity_of(self, finding: SignificanceResult) -> str:
         """Return the name of the quantity that a test estimates.
 
-        It is `ratio`, `difference` or `median difference`; for a sign test, the number of data sets
-        on which the claim is true, such as `on 5 of 6 data sets, share`.
+        It is `ratio`, `difference` or, over several data sets, `median difference`; for a sign
+        test, it is the number of data sets on which the claim is true, such as `on 5 of 6 data
+        sets, share`.
         """
         if finding.test == "sign test":
             n_in_favour = round(finding.estimate * finding.n)
@@ -187,8 +188,9 @@ class ClaimOutcome:
         """Return the line of `claims.csv`, {column: value}; None for what is missing.
 
         The columns are `COLUMNS`. Of a claim with several comparisons, `dataset`, `metric`, `model`
-        and `than` join their names. `test`, `estimate`, `low`, `high`, `n` and `of` (the unit of n)
-        are of the decisive test, None without one.
+        and `than` join their names; `is` is the relation of the first one. `test`, `estimate`,
+        `low`, `high`, `n` and `of` (the unit of n) are of the decisive test, None without one.
+        `remark` begins with the subject of that test, and may be empty.
         """
         comparisons = self.claim.comparisons
         than = (

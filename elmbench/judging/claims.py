@@ -39,8 +39,9 @@ def check_claims(
     """Yield the outcome of each claim about a table that has a comparison that was run.
 
     A comparison was run if its model and one of its rivals have cells on a data set. Only the
-    default readings and the selection of the first line of the summary count. `summary`: a frame
-    with the columns of `summary.csv`. `measured`: the cells of the same results.
+    default readings and the selection of the first line of the summary count; without lines,
+    nothing is yielded. `summary`: a frame with the columns of `summary.csv`. `measured`: the cells
+    of the same results.
     """
     claims = measured.resolved.file.spec.claims
     if len(summary) and claims:
@@ -117,7 +118,8 @@ class _Results:
     def is_comparable(self, dataset: str) -> bool:
         """Return True if our cells on a data set use all rows of the paper, and no others.
 
-        It is False for other data, and if the profile or the public file lacks rows.
+        It is False for other data, and if the profile has fewer rows or other folds, or the public
+        file other rows.
         """
         if not self.resolved.compares(dataset):
             return False
@@ -170,7 +172,7 @@ class _Results:
     def _read_values(self, group: Key, measure: Measure) -> _Values:
         """Return the values of a group of cells that ended ok, read from the cells.
 
-        `group`: (data set, model, selection, reading).
+        Some cell must have the measure. `group`: (data set, model, selection, reading).
         """
         cells = self._cells.columns(group)
         values = self._cells.values(group, measure)
@@ -336,10 +338,11 @@ def _rivals_of(claim: Claim, results: _Results) -> tuple[str, ...]:
 def _test_comparison(claim: Claim, results: _Results) -> _Tests:
     """Return the tests of one comparison, `claim`, of a claim about a table.
 
-    There are none, and the verdict is `not comparable`, if a model or the rows of a data set are
-    not the paper's. The verdict is `incomplete` if cells are missing on a data set. A claim about
-    most data sets leaves out such data sets, as long as one is left. `results`: where its values
-    are read.
+    There are none, and the verdict is `not comparable`, if our own model or parameters replace the
+    paper's on a data set, or if the rows of a data set are not the paper's. The verdict is
+    `incomplete` if cells are missing on a data set; the others are tested then, too. A claim about
+    most data sets leaves out data sets with other rows or missing cells, as long as one is left.
+    `results`: where its values are read.
     """
     datasets = results.datasets(claim)
     if any(results.has_stand_in(claim, dataset) for dataset in datasets):
@@ -384,8 +387,8 @@ def _tests_on_each(claim: Claim, rows: list[list[_Pair]], results: _Results) -> 
     """Return a test for each pair of columns on each data set.
 
     If any pair has fewer than `FEWEST_RUNS` values, no pair is tested, and the verdict is `too few
-    runs`. `rows`: for each data set, the pairs of the model with each of its rivals. `results`:
-    their table shows how its rows are split.
+    runs`; without pairs, it is `undecided`. `rows`: for each data set, the pairs of the model with
+    each of its rivals. `results`: their table shows how its rows are split.
     """
     pairs = [pair for row in rows for pair in row]
     if all(pair.n_values >= FEWEST_RUNS for pair in pairs):
@@ -400,8 +403,8 @@ def _tests_on_each(claim: Claim, rows: list[list[_Pair]], results: _Results) -> 
 def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:
     """Return the values of a claim's model beside those of each rival column on a data set.
 
-    The list is empty unless all of these are complete. If nothing is random in either column, the
-    pair has the values of the first run only.
+    The list is empty unless all of these are complete. If nothing is random in both columns of a
+    pair, it has the values of the first run only.
     """
     first = results.values(dataset, claim.model, claim.metric)
     measure = claim.than_metric or claim.metric
@@ -426,9 +429,10 @@ def _finding_on_one(claim: Claim, pair: _Pair, results: _Results) -> Significanc
     """Return the test of a claim on one data set, for one rival.
 
     It is the corrected resampled t-test of the differences by fold, or Welch's test if the test
-    rows are the same in all runs or their share is not known. Ratios are tested by their logarithm;
-    the estimate and its interval are ratios again. `pair`: the values of the model and of the
-    rival. `results`: their table shows how its rows are split.
+    rows are the same in all runs or their share is not known. The t-test leaves out folds that only
+    one of the columns has. Ratios are tested by their logarithm, for which no value may be 0; the
+    estimate and its interval are ratios again. `pair`: the values of the model and of the rival.
+    `results`: their table shows how its rows are split.
     """
     of_ratios = is_of_ratios(claim)
     first = pair.first
@@ -500,8 +504,8 @@ def rival_columns(claim: Claim, dataset: str, resolved: Resolved) -> list[str]:
     """Return the columns that a comparison compares with on a data set.
 
     These are the columns that it names, even if they were not run. The word `others` stands for all
-    other columns of the table, without those for which the paper prints an entry without a number,
-    such as a dash: it says nothing about them.
+    other columns of the table's file, without those for which the paper prints an entry without a
+    number, such as a dash or `> 600 s`: it says nothing about them.
     """
     if claim.than != "others":
         return list(claim.than)

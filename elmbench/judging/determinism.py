@@ -36,9 +36,9 @@ def is_deterministic(
     """Return True if each run of a column on a data set gives the same value.
 
     The data, the split, the model and its hyperparameters must be fixed. It is False if the profile
-    draws some of the rows, and for a column that the experiment does not have. `select`: how
-    hyperparameters are chosen, such as `nested`. `cells`: the arrays of `run` and, if known,
-    `n_test` of the cells, by these names.
+    draws some of the rows, if the model keeps its state from fold to fold, and for a column that
+    the experiment does not have. `select`: how hyperparameters are chosen, such as `nested`.
+    `cells`: the arrays of `run` and, if known, `n_test` of the cells, by these names.
     """
     column = resolved.spec.models.get(model)
     if column is None or column.carry_over != "none":
@@ -110,9 +110,10 @@ def _is_fixed_choice(
 ) -> bool:
     """Return True if every run has the same hyperparameters.
 
-    They are published, or not searched, or chosen for all runs at once (`oracle`), or on the same
-    inner splits. It is False if the search uses only some rows, or takes over the choice of another
-    column. `select`: how they are chosen: `published`, `nested` or `oracle`.
+    Published ones are. Others are not if the search uses only some rows, or if the column takes
+    over the choice of another one. Else they are if there is no search, if it chooses for all runs
+    at once (`oracle`), or if it has the same inner splits in every run. `select`: how they are
+    chosen: `published`, `nested` or `oracle`.
     """
     if select == "published":
         return True

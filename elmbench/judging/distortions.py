@@ -149,7 +149,7 @@ def _exchange_datasets(rows: Sequence[Row]) -> Iterator[Distortion]:
 def _best_published(metric: str, rows: Sequence[Row]) -> str:
     """Return the model that has the best published value on the most data sets.
 
-    `rows`: at least one.
+    Of equal models, the first one counts. `rows`: at least one.
     """
     find_best = np.argmin if less_is_better(metric) else np.argmax
     counts = Counter(row.models[int(find_best(row.published))] for row in rows)

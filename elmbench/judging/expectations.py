@@ -21,7 +21,7 @@ class StrictOutcome:
 
     #: A sentence on each table whose verdict says no, and on each expectation that does not hold.
     objections: tuple[str, ...]
-    #: True if the verdict on some table, or an expectation, was decided.
+    #: True if the verdict on the main metric of some table was decided.
     is_decided: bool
 
     @property
@@ -35,9 +35,10 @@ class StrictOutcome:
 def check_strictly(papers: Iterable[JudgedPaper]) -> StrictOutcome:
     """Return the outcome of a strict check of papers.
 
-    Its objections are verdicts on the main metric of a table that say no without an expectation for
-    this metric, and expectations that do not hold. It is decided if the verdict on the main metric
-    of some table is. `papers`: with all tables that are checked.
+    Its objections are verdicts on the main metric of a table that say no (`does not hold` or `holds
+    in part`) without an expectation for this metric, and expectations that do not hold. It is
+    decided if the verdict on the main metric of some table is not `undecided`. `papers`: with all
+    tables that are checked.
     """
     objections: list[str] = []
     is_decided = False
@@ -64,8 +65,8 @@ def _objections_to_expectations(
 ) -> Iterator[str]:
     """Yield a sentence on each expectation that does not hold.
 
-    A subject that was not judged, or is undecided, contradicts no expectation. `claims`: the
-    outcomes of all claims of the paper.
+    A subject that was not judged, or is undecided, contradicts no expectation; any other verdict
+    does, also `too few runs` on a claim. `claims`: the outcomes of all claims of the paper.
     """
     for expectation in expectations:
         found = {*_verdicts_of(expectation, table, claims)} - {"undecided"}

@@ -96,7 +96,7 @@ class JudgedPaper:
         """The numbers of published values and of facts with each verdict.
 
         A value that several tables print counts once, with the verdict that rests on the most
-        evidence.
+        evidence; of equals, with that of the first table.
         """
         best: dict[PublishedOnce, str] = {}
         for table in self.tables:
@@ -144,7 +144,7 @@ class JudgedPaper:
     def readings(self) -> pd.DataFrame:
         """The published values under each value of each reading, a line for each of these.
 
-        The columns are those of `compare_readings`.
+        The columns are those of `compare_readings`; profile `ci` is left out.
         """
         cells = [
             TableCells(results.cells, results.resolved)
@@ -158,7 +158,8 @@ class JudgedPaper:
         """The outcomes of the claims about the paper's tables, each once, after Holm's correction.
 
         The correction bounds the chance that any decision is wrong. A claim counts under the first
-        profile that has what its test needs: another one may lack data sets or runs.
+        profile that has what its test needs, else under the first: another one may lack data sets
+        or runs.
         """
         outcomes = (
             outcome

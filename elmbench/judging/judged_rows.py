@@ -268,8 +268,8 @@ def _means_by_run(values: Sequence[ComparedValue]) -> Array:
 def _residuals(run_means: Array) -> Array:
     """Return the residuals of the runs of each model, of shape (runs, k).
 
-    They are scaled so that their squares sum to the variance of a run; 0 for a missing run.
-    `run_means`: of shape (runs, k), NaN for a missing run.
+    They are scaled so that their squares sum to the variance of a run; 0 for a missing run and for
+    a single one. `run_means`: of shape (runs, k), NaN for a missing run.
     """
     n_runs = np.sum(~np.isnan(run_means), axis=0)
     centred = run_means - np.nanmean(run_means, axis=0)

@@ -119,7 +119,7 @@ class MeasuredCells:
     def positions(self) -> dict[Key, NDArray[np.int64]]:
         """The positions of the cells of each group in the frame of the cells that ended ok.
 
-        A group is (data set, model, selection, reading).
+        A group is (data set, model, selection, reading); one without such cells is missing.
         """
         groups: Any = self._cells.groupby(GROUP, sort=False).indices
         positions: dict[Key, NDArray[np.int64]] = groups
@@ -203,8 +203,9 @@ class MeasuredCells:
     def _compare(self, group: Key, measure: Measure) -> ComparedValue:
         """Return the published value of a group of cells beside our runs.
 
-        It has only the first run if all are identical. `group`: (data set, model, selection,
-        reading).
+        Only the runs that have the measure count, of which there must be one; only the first of
+        them if nothing is random, because all give the same value. Raises KeyError without a
+        published value. `group`: (data set, model, selection, reading).
         """
         dataset, model, _, _ = group
         columns = self.columns(group)
@@ -236,10 +237,10 @@ class MeasuredCells:
     ) -> Tolerance:
         """Return the tolerance for a published value on a data set, given by the suite's name.
 
-        It has the range and the margin of the metric (`unit`), and the median distance to the
-        paper's values of other models. These are all that any table of the paper prints for the
-        same data set and metric, so that a value has the same verdict in every table that prints
-        it.
+        It has the rounding of the value, the range and the margin of the metric (`unit`), and the
+        median absolute difference from the paper's values of other models; None if there are none.
+        These are all that any table of the paper prints for the same data set and metric, so that a
+        value has the same verdict in every table that prints it.
         """
         value = published.number
         in_paper = self.resolved.published_in_paper.get(

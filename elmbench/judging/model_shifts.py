@@ -16,10 +16,10 @@ from elmbench.numerics.significance import t_quantile
 def is_shifted(rows: Sequence[Row], n_models: int) -> bool:
     """Return True if our values of a model are shifted against its published ones.
 
-    The median of its signed distances (ours minus published, in margins) is beyond one margin, and
-    their mean differs from 0 by Student's test, at a level of 5 % for all models of the table
-    together (Bonferroni). It is False also if this cannot be decided, because a data set has a
-    single run of the model.
+    The median of its signed distances (ours minus published, in margins) is further from 0 than one
+    margin and the median rounding, and their mean differs from 0 by Student's test, at a level of 5
+    % for all models of the table together (Bonferroni). It is False also if this cannot be decided,
+    because a data set has a single run of the model.
 
     `rows`: those of the model alone, at least one. `n_models`: the number of models in the table.
     """
@@ -50,7 +50,8 @@ def is_shifted(rows: Sequence[Row], n_models: int) -> bool:
 def _variances_of_distances(row: Row) -> Array:
     """Return the variance of the distance of each published value of a row from our mean.
 
-    It is that of both means, at least the least half width squared, plus that of the rounding.
+    It is that of both means, at least the least half width squared, plus that of the rounding. The
+    array has shape (k,) for k models.
     """
     variances_of_run = (row.residuals**2).sum(axis=0)
     of_means = variances_of_run * (1 / row.mean_of + 1 / row.n_runs)

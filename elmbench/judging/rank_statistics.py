@@ -162,9 +162,9 @@ class Statistics:
 
     @cached_property
     def win_rates(self) -> dict[Any, float]:
-        """The share of data sets on which each model beats another one, over all rivals.
+        """The share of data sets on which each model beats another one, {model: share from 0 to 1}.
 
-        A tie counts half.
+        It is the mean over all rivals. A tie counts half.
         """
         rivals = max(1, len(self.ranks) - 1)
         return {
@@ -174,7 +174,10 @@ class Statistics:
 
     @property
     def heading(self) -> str:
-        """A line with the numbers of models and data sets, and Friedman's test."""
+        """A line with the numbers of models and data sets, and Friedman's test.
+
+        The models that are left out are named. There is no test for two models.
+        """
         text = (
             f"{self.source}: {len(self.ranks)} models on {len(self.datasets)} data sets"
         )
@@ -334,8 +337,9 @@ def _first_metric_scores(
 ) -> pd.DataFrame:
     """Return the first metric of each data set: a line for each data set, a column for each model.
 
-    Errors are negative, so that more is better; missing values are NaN. `means`: the value for each
-    (data set, model, metric); averages over all data sets are left out.
+    Errors are negative, so that more is better; missing values are NaN. The frame is empty if no
+    data set has its first metric. `means`: the value for each (data set, model, metric); averages
+    over all data sets are left out.
     """
     values = {
         (dataset, model): -value if less_is_better(metric) else value
@@ -353,8 +357,9 @@ def rank_statistics(values: pd.DataFrame, source: str) -> Statistics:
     """Return the comparison of the models that are the columns of `values`.
 
     `values` has a line for each data set; more is better, NaN is missing. Models that fewer than
-    half of the data sets have are left out, then data sets that lack a model. Models of the same
-    average rank are ordered by name. `source`: "measured" or "published".
+    half of the data sets have are left out, then data sets that lack a model. Numbers that differ
+    by round-off are equal. Models of the same average rank are ordered by name. `source`:
+    "measured" or "published".
     """
     has_model = values.notna().mean() >= 0.5
     common = without_round_off(values.loc[:, has_model].dropna())

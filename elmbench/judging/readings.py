@@ -112,7 +112,10 @@ class _Columns:
         return metric in self._cells
 
     def values(self, metric: str) -> _Values:
-        """Return the values of a metric, one for each cell of the table, NaN if missing."""
+        """Return the values of a metric, one for each cell of the table, NaN if missing.
+
+        The cells must have a column for the metric (else KeyError).
+        """
         if metric not in self._values:
             column = self._cells[metric]
             self._values[metric] = column.to_numpy(dtype=float, na_value=np.nan)
@@ -158,9 +161,9 @@ def _lines_of_reading(
 ) -> Iterator[dict[str, Any]]:
     """Yield the lines of `compare_readings` for one reading of a table, as dicts.
 
-    There is one for each judged published value and each value of the reading that was run. The
-    keys are the other `COLUMNS`; `reading` is left out. `name`: that of the reading. `columns`:
-    those of the cells of the table.
+    There is one for each judged published number, each selection and each value of the reading that
+    was run, unless all values give the same numbers. The keys are the other `COLUMNS`; `reading` is
+    left out. `name`: that of the reading. `columns`: those of the cells of the table.
     """
     groups = group_by(
         _common_cells(name, reading, columns),
@@ -184,10 +187,11 @@ def _lines_of_reading(
 def _common_cells(
     name: str, reading: Reading, columns: _Columns
 ) -> Iterator[_CommonCells]:
-    """Yield the cells that were run under each value of a reading, for each model and data set.
+    """Yield the cells that were run under each value of a reading.
 
-    These are the runs and folds that have a cell under each value that was run for the model, the
-    default and at least one more; all other readings are at their defaults. `name`: that of the
+    There is one item for each data set, model and selection that was run under the default and at
+    least one more value. Its cells are those of the runs and folds, perhaps none, that have a cell
+    under each of these values; all other readings are at their defaults. `name`: that of the
     reading. `columns`: those of all cells of the table.
     """
     choice_of_label = {"": reading.default}
@@ -262,8 +266,9 @@ def _lines_of_value(
 ) -> Iterator[dict[str, Any]]:
     """Yield the lines of a published value, one for each value of a reading, as dicts.
 
-    There are none if all values of the reading give the same numbers, or without cells. The keys
-    are the columns of `compare_readings` without `reading`. `tolerance`: its rounding, and the
+    There are none if all values of the reading give the same numbers, or without cells. The nearest
+    value and the intervals are of the cells that ended ok under every value, the means of all. The
+    keys are the columns of `compare_readings` without `reading`. `tolerance`: its rounding, and the
     number of draws behind the published value. `common`: the cells of its model under each value of
     the reading.
     """
@@ -360,11 +365,11 @@ def _pick_nearest_row(
     """Return the position of the row of `values` whose mean is nearest to the print.
 
     It is None if chance may have decided, or with too few cells to tell. `values` has a row for
-    each value of a reading and a column for each cell; `runs` are the numbers of the runs of the
-    columns. The draws are the runs, as for the verdicts. If there are too few, they are the cells,
-    whose folds share training rows: `test_share` is the number of test rows over that of training
-    rows. `print_range`: the least and the greatest number that round to the print; both must give
-    the same answer.
+    each value of a reading and a column for each cell, none missing; `runs` are the numbers of the
+    runs of the columns. The draws are the runs, as for the verdicts. If there are too few, they are
+    the cells, whose folds share training rows: `test_share` is the number of test rows over that of
+    training rows. `print_range`: the least and the greatest number that round to the print; both
+    must give the same answer.
     """
     draws = np.array([run_means(row, runs) for row in values])
     share = 0.0
@@ -406,8 +411,9 @@ def reading_table(reading: Reading, lines: pd.DataFrame) -> pd.DataFrame:
     """Return the table of a reading in texts, a line for each published value.
 
     The columns are `published value` (its label), `published`, one for each value of the reading,
-    and `nearest` (a value of the reading, or empty). A value without a line for a published value
-    is `not run`. `lines`: the result of `compare_readings` for this reading.
+    and `nearest` (the heading of a value of the reading, or empty). A heading ends with `(leaking)`
+    if the value leaks. A value without a line for a published value is `not run`. `lines`: the
+    result of `compare_readings` for this reading.
     """
     headings = {value: _heading(value, reading) for value in reading.values}
     records = lines.to_dict("records")

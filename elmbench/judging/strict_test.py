@@ -94,9 +94,9 @@ def _are_outside(
 ) -> NDArray[np.bool_]:
     """Return, for each distance, True if it is outside of the interval of its model.
 
-    The half width is t s sqrt(1/M + 1/R), with the rounding added. `distances`, `deviations`: those
-    of values from the means, and of runs (s), of shape (..., k) for the k models of the row.
-    `mean_of`: M.
+    The half width is t s sqrt(1/M + 1/R), at least the least one of the row, with the rounding
+    added. `distances`, `deviations`: those of values from the means, and of runs (s), of shape
+    (..., k) for the k models of the row. `mean_of`: M.
     """
     quantiles = _quantiles(row.n_runs)
     relative_variances = 1 / mean_of + 1 / row.n_runs

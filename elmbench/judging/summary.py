@@ -355,7 +355,8 @@ def _optimism_of(
 ) -> dict[str, Any]:
     """Return the metric and the numbers of a line of `optimism.csv`, {column: value}.
 
-    It is empty if cells are missing or did not end ok. `columns`: run, fold, select, status and
+    It is empty if the metric or cells of one selection are missing, or if a cell did not end ok.
+    `std`, `low` and `high` are None for a single fold. `columns`: run, fold, select, status and
     metrics of the cells of one model on one data set, {name: array}.
     """
     metric = resolved.metric_of(dataset)

@@ -110,7 +110,7 @@ class TableVerdict:
 
     @property
     def exceptions(self) -> tuple[str, ...]:
-        """The distinct names of models and data sets without which the measures hold."""
+        """The distinct exceptions of the measures, such as `SVM`, `wine` or `SVM on heart`."""
         names = [
             name for measure in self.measures.values() for name in measure.exceptions
         ]
@@ -118,7 +118,7 @@ class TableVerdict:
 
     @property
     def state_and_exceptions(self) -> str:
-        """The verdict with its exceptions, such as `holds but for SVM on heart`."""
+        """The verdict, with its exceptions if it holds, such as `holds but for SVM on heart`."""
         if self.state == "holds" and self.exceptions:
             return f"{HOLDS_BUT_FOR}{', '.join(self.exceptions)}"
         return self.state
@@ -370,10 +370,10 @@ def _robust_verdict(
 ) -> MeasureVerdict:
     """Return the verdict on a measure, checked by leaving out each model and each data set.
 
-    A measure that holds becomes `undecided` if it would not hold without one of them (`rests_on`).
-    A measure that fails holds with an exception if it holds without one of them, unless this is one
-    of only two models, or of two data sets. `state_of`: the function that returns the state of the
-    measure for rows.
+    A measure that holds becomes `undecided` if it would fail or be undecided without one of them
+    (`rests_on`); if nothing is left to compare, it still holds. A measure that fails holds with an
+    exception, the first without which it holds, unless this is one of only two models, or of two
+    data sets. `state_of`: the function that returns the state of the measure for rows.
     """
     state = state_of(rows)
     if state in ("undecided", "nothing to compare"):
@@ -400,9 +400,9 @@ def _robust_verdict(
 def _values_verdict(rows: Sequence[Row]) -> MeasureVerdict:
     """Return the verdict on the values, with exceptions if it holds.
 
-    These are the models and data sets whose own values are further than the margin from the print,
-    and the models that are shifted. It is `does not hold` if they are more than `MOST_EXCEPTIONS`
-    of the models or of the data sets.
+    If the median distance holds (`_robust_verdict`), the exceptions are the models and data sets
+    whose own values are further than the margin from the print, and the models that are shifted. It
+    is `does not hold` if they are more than `MOST_EXCEPTIONS` of the models or of the data sets.
     """
     verdict = _robust_verdict(rows, values_state)
     if verdict.state != "holds":
@@ -429,10 +429,11 @@ def _values_verdict(rows: Sequence[Row]) -> MeasureVerdict:
 
 
 def judge_order(rows: Sequence[Row]) -> MeasureVerdict:
-    """Return the verdict on the order, with exceptions if it does not fail.
+    """Return the verdict on the order, with exceptions if it holds or is undecided.
 
     These are the models that are reversed, and the pairs that have the opposite order on a data
-    set. It is `does not hold` if they are too many (`MOST_EXCEPTIONS`).
+    set. It is `does not hold` if they are too many (`MOST_EXCEPTIONS`), or if models are reversed
+    and the order without them is not `holds`.
     """
     reversed_models = _fewest_models(rows, _reversed_pairs(rows))
     rest = without_models(rows, tuple(reversed_models))

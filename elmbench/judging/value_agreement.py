@@ -72,7 +72,7 @@ def agreements_of_times(
 
 
 def _comparable_times(lines: pd.DataFrame, resolved: Resolved) -> pd.DataFrame:
-    """Return the lines with our time and a published one that can be compared.
+    """Return the lines with our time and a published one above 0 that can be compared.
 
     `lines`: a frame with the columns of `summary.csv`, in which `mean` is our time. Lines whose
     cells did not all end ok, columns with a stand-in for the paper's model, and data sets whose
@@ -178,12 +178,12 @@ def verdict_counts(lines: pd.DataFrame) -> VerdictCounts:
 
 
 def missing_runs(lines: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the models that have too few runs for an interval, as a frame.
+    """Return the models that have too few runs for an interval, a line for each, as a frame.
 
-    Its columns are `dataset`, `model`, `more_runs` (the runs that they lack) and `minutes` (the
-    time of these runs on one core if they take as long as the first ones). `lines`: those of
-    `summary.csv`; a model lacks runs if a verdict is `too few runs`. `cells`: the frame of
-    `cells.csv`.
+    A line is of a model on a data set and reading; there may be none. The columns are `dataset`,
+    `model`, `more_runs` (the runs that they lack) and `minutes` (the time of these runs on one core
+    if they take as long as the first ones). `lines`: those of `summary.csv`; a model lacks runs if
+    a verdict is `too few runs`. `cells`: the frame of `cells.csv`.
     """
     # A run computes the cells of all selections.
     model = ["dataset", "model", "reading"]

@@ -52,7 +52,7 @@ class Draws:
 
         It is t s sqrt(1/M + 1/R). M is `mean_of`. R is `runs`, by default the number of our runs;
         the deviation s is always that of our runs. The half width is at least `least_half_width`;
-        it is NaN for one run.
+        it is NaN if R is 1 or if our runs are a single one.
         """
         runs = self.runs if runs is None else runs
         if runs < 2 or math.isnan(self.deviation):
@@ -185,7 +185,7 @@ def runs_to_tell(draws: Draws, tolerance: Tolerance) -> int | None:
     """Return the fewest runs whose interval tells the published value from others.
 
     The width is at most `Tolerance.widest` at the same deviation. The number is from `FEWEST_RUNS`
-    to `MOST_RUNS`; None if there is none.
+    to `MOST_RUNS`; None if there is none, or if `draws` are of a single run.
     """
     numbers = range(FEWEST_RUNS, MOST_RUNS + 1)
 
@@ -237,9 +237,10 @@ def _least_half_width(
 ) -> float:
     """Return the least half width of an interval: the weight of one test row in a run mean.
 
-    It is 1/folds for a number of rows, 1/(test rows of a run) for other metrics of confusion counts
-    if `n_test` is known, and otherwise round-off: a tiny share of the mean. `means`: those of the
-    runs. `cells`: arrays by column, with `run` and perhaps `n_test`, the test rows of each cell.
+    It is 1/folds for a number of rows, and 1/(test rows of a run) for other metrics of confusion
+    counts and the training accuracy, if `n_test` is known; otherwise round-off: a tiny share of the
+    mean. `means`: those of the runs. `cells`: arrays by column, with `run` and perhaps `n_test`,
+    the test rows of each cell.
     """
     metric = measure.metric
     runs = len(np.unique(cells["run"]))
@@ -263,8 +264,8 @@ def fixed_draws_of(
 
     `values`: that of each cell, NaN if missing; at least one must be there. `cells`: arrays by
     column, with `run` and perhaps `n_test`. The deviation is 0. The result also has the weight of a
-    test row in the mean: for a count, one over the number of cells; for the accuracy, that by
-    `n_test`, None without it or if rows differ in weight; None for other metrics.
+    test row in the mean: for a count, one over the number of cells of the run; for the accuracy,
+    that by `n_test`, None without it or if rows differ in weight; None for other metrics.
     """
     mean = float(run_means(values, cells["run"])[0])
     is_first = cells["run"] == np.min(cells["run"])

@@ -42,8 +42,9 @@ NOT_MEASURED = "not measured"
 def verdict_list(counts: Mapping[str, int], *, signs: bool = False) -> str:
     """Return the number of values with each verdict in words, such as `2 reproduced, 3 differ`.
 
-    Zeros are left out. `counts`: a number for each of `VERDICTS`, as in a Counter. `signs`: put the
-    sign of each verdict before it.
+    They are in the order of `VERDICTS`. Zeros are left out; the text is empty if all are 0.
+    `counts`: a number for each of `VERDICTS`, as in a Counter. `signs`: put the sign of each
+    verdict before it.
     """
     parts = []
     for verdict in VERDICTS:

@@ -111,8 +111,9 @@ def _rank_contradiction(
 ) -> str:
     """Return, as text, how a printed rank contradicts the printed values.
 
-    The text is empty if it does not, or if the values give no rank. `value`: the rank, on one data
-    set or the average on all. `number`: its number.
+    The text is empty if it does not, either with or without the values that the paper cites, or if
+    the values give no rank. `value`: the rank, on one data set or the average on all; only the
+    average may be rounded. `number`: its number.
     """
     is_average = value.dataset == ALL
     datasets = list(table.by_dataset) if is_average else [value.dataset]
@@ -369,7 +370,7 @@ def _weight_of_last_digit(number: Decimal) -> float:
 
 
 def _sample_deviation(errors: Sequence[float]) -> float:
-    """Return the sample deviation of numbers, from their errors: each minus the mean."""
+    """Return the sample deviation of two or more numbers, from each minus their mean."""
     squares = math.fsum(error**2 for error in errors)
     return math.sqrt(squares / (len(errors) - 1))
 
@@ -381,7 +382,10 @@ class _Sample(NamedTuple):
     off: list[float]
 
     def deviation(self, sign: int) -> float:
-        """Return the sample deviation, the smallest (`sign` -1) or largest (+1) within rounding."""
+        """Return a bound of the sample deviation within rounding: the lower or the upper one.
+
+        `sign`: -1 for the lower bound, which is at least 0; +1 for the upper one.
+        """
         mean = math.fsum(self.numbers) / len(self.numbers)
         deviation = _sample_deviation([number - mean for number in self.numbers])
         change = _sample_deviation(self.off)

@@ -171,8 +171,9 @@ def _may_have_equal_sums(
 ) -> bool:
     """Return True if each two models may have the same sum of some counts.
 
-    `names`: the counts, such as tp and fn. `models`: the printed numbers of each, {metric: number}.
-    `rounding`: how each count was shortened: "nearest", "cut", or "not" at all.
+    It is also True for fewer than two models. `names`: the counts, such as tp and fn. `models`: the
+    printed numbers of each, {metric: number}. `rounding`: how each count was shortened: "nearest",
+    "cut", or "not" at all.
     """
     sums = [_range_of_sum(numbers, names, rounding) for numbers in models]
     return all(one.meets(other) for one, other in itertools.combinations(sums, 2))
@@ -268,8 +269,9 @@ def _check_metrics(
     """Yield the metrics, here or in another table, that do not follow from the counts.
 
     Models of this table without all four counts are skipped. A metric in another table counts if it
-    is of the same measurement. `dataset`: as the paper spells it. `models`: their printed numbers
-    on it, {model: {metric: number}}. `paper`: all tables of the paper.
+    is of the same measurement; its finding is on this table. `dataset`: as the paper spells it.
+    `models`: their printed numbers on it, {model: {metric: number}}. `paper`: all tables of the
+    paper.
     """
     parts = table.parts_of(dataset)
     for model, numbers in models.items():
@@ -345,10 +347,11 @@ def _range_of_metric(
 ) -> tuple[float, float] | None:
     """Return the smallest and the largest value of a metric for counts within their rounding.
 
-    The counts add up to the test rows, if these are known. It is None if there are no such counts,
-    or if a class of mean counts is too small. `numbers`: the printed counts, {metric: number}.
-    `parts`: the numbers of test rows, folds and runs behind them. `rounding`: how the counts were
-    shortened: "nearest", "cut", or "not" at all.
+    Of mean counts, the range is wider by a bound of the difference between the metric of the means
+    and the mean of the metric. The counts add up to the test rows, if these are known. It is None
+    if there are no such counts, or if a class of mean counts has fewer than `_FEWEST_ROWS` rows.
+    `numbers`: the printed counts, {metric: number}. `parts`: the numbers of test rows, folds and
+    runs behind them. `rounding`: how the counts were shortened: "nearest", "cut", or "not" at all.
     """
     totals = _possible_totals(parts)
     tn, fp, fn, tp = _possible_counts(numbers, totals, rounding)
@@ -374,9 +377,10 @@ def _possible_counts(
 ) -> list[Array]:
     """Return combinations of the counts within their rounding: arrays of tn, fp, fn and tp.
 
-    They have equal lengths; element i of each belongs to combination i. `numbers`: the printed
-    counts, {metric: number}. `totals`: if there are any, the combinations add up to one of them;
-    there may be none then.
+    They are a grid of `_STEPS` numbers of each count, not only whole ones. The arrays have equal
+    lengths; element i of each belongs to combination i. `numbers`: the printed counts, {metric:
+    number}. `totals`: if there are any, tn is replaced so that each combination adds up to one of
+    them; there may be none then.
     """
     axes = []
     for name in COUNTS:
@@ -410,10 +414,10 @@ def _counts_with_total(
 def _check_f1(
     table: PrintedTable, dataset: str, models: Mapping[str, Numbers]
 ) -> Iterator[Finding]:
-    """Yield the means of F1 that do not fit those of precision and recall.
+    """Yield a finding for each F1, or mean of it, that does not fit precision and recall.
 
     `dataset`: as the paper spells it. `models`: their printed numbers on it, {model: {metric:
-    number}}.
+    number}}; models without all three are skipped.
     """
     is_mean = not table.parts_of(dataset).is_one_part
     for model, numbers in models.items():
@@ -464,8 +468,9 @@ def _bounds_of_f1(
     """Return the bounds of F1, or of its mean, by precision and recall, or their means.
 
     F1 is their harmonic mean, a concave function: its mean is at most that of the means, and at
-    least their sum less 1. `numbers`: {metric: number} with precision and recall. `rounding`: how
-    these were shortened, "nearest" or "cut". `is_mean`: the numbers are means over test parts.
+    least their sum less 1, which may be negative. `numbers`: {metric: number} with precision and
+    recall. `rounding`: how these were shortened, "nearest" or "cut". `is_mean`: the numbers are
+    means over test parts.
     """
     precision = _possible_share(numbers["precision"], rounding)
     recall = _possible_share(numbers["recall"], rounding)
@@ -495,8 +500,9 @@ def _check_class_shares(
 ) -> Iterator[Finding]:
     """Yield a finding if the share of positive rows of a data set differs between models.
 
-    The share follows from accuracy, precision and recall. `dataset`: as the paper spells it.
-    `models`: their printed numbers on it, {model: {metric: number}}.
+    There is at most one, and none if the test rows are not known. The share follows from accuracy,
+    precision and recall. `dataset`: as the paper spells it. `models`: their printed numbers on it,
+    {model: {metric: number}}.
     """
     parts = table.parts_of(dataset)
     if not parts.tested:
@@ -522,11 +528,12 @@ def _check_class_shares(
 
 
 def share_of_positives(numbers: Numbers, parts: Parts) -> tuple[float, float]:
-    """Return the least and the largest share of positive rows that gives the printed means.
+    """Return the least and the largest share of positive rows that gives the printed numbers.
 
-    The bounds hold for the means over all parts, however their precisions and recalls differ. The
-    share of a random part differs from that of all rows, and models may have different parts.
-    `numbers`: {metric: number} with accuracy, precision and recall. `parts`: with known test rows.
+    Of one test part, it is the share of its rows. Of means over several parts, it is the share of
+    all rows, from which that of a random part differs; the bounds hold however the precisions and
+    recalls of the parts differ. `numbers`: {metric: number} with accuracy, precision and recall.
+    `parts`: with known test rows.
     """
     if parts.is_one_part:
         return _widest_range(
@@ -549,7 +556,7 @@ def _least_of_all_rows(share: float, rows: float) -> float:
 
 
 def _largest_of_all_rows(share: float, rows: float) -> float:
-    """Return the largest share of a class in all rows, from that in a random part.
+    """Return the largest share of a class in all rows, at most 1, from that in a random part.
 
     `rows`: of the part.
     """
@@ -563,8 +570,9 @@ def _bounds_of_share(
     """Return the bounds (low, high) of the mean share of positive rows over `n_values` test parts.
 
     The errors of a test part are its positive rows times 1 - r + r (1/p - 1), by its precision p
-    and recall r. `numbers`: {metric: number} with the means of accuracy, precision and recall.
-    `rounding`: how these were shortened, "nearest" or "cut".
+    and recall r. The lower bound is 0 if one part may have the precision 0. `numbers`: {metric:
+    number} with the means of accuracy, precision and recall. `rounding`: how these were shortened,
+    "nearest" or "cut".
     """
     accuracy, precision, recall = _possible_shares(numbers, rounding)
     fewest_errors = float(1 - accuracy.high)
@@ -630,7 +638,8 @@ def _share_from_errors(errors: float, factor: float) -> float:
 def _largest_relative_deviation(share: float, rows: float) -> float:
     """Return how far the share of a class in a random part may be from that of all rows.
 
-    It is relative to `share`, and 0 for the shares 0 and 1. `rows`: of the part.
+    It is `_DEVIATIONS` standard deviations, relative to `share`, and 0 for the shares 0 and 1.
+    `rows`: of the part.
     """
     if not 0 < share < 1:
         return 0.0

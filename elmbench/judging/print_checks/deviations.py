@@ -41,7 +41,7 @@ def check_deviations(
 def _deviation_text(value: PublishedValue) -> str:
     """Return the printed deviation of a value in the unit of its printed mean, such as `1.2`.
 
-    `value`: with a deviation; that of a percentage is in percent.
+    `value`: with a deviation; that of a percentage is in percent, unless the mean is 0.
     """
     assert value.std is not None
     return f"{value.std * 100:f}" if _is_percent(value) else f"{value.std:f}"
@@ -55,8 +55,9 @@ def _is_percent(value: PublishedValue) -> bool:
 def _why_impossible(table: PrintedTable, value: PublishedValue) -> str:
     """Return, as text, why the printed deviation of a value is impossible.
 
-    The text is empty if the deviation is possible, or if this cannot be decided: if the number of
-    values behind it is not known. `value`: with a number and a deviation.
+    A negative one always is. The text is empty if the deviation is possible, or if this cannot be
+    decided because the number of values behind it is not known, or 1. `value`: with a number and a
+    deviation.
     """
     assert value.std is not None
     assert value.value is not None
@@ -84,7 +85,7 @@ def _why_impossible_by_range(
 ) -> str:
     """Return, as text, why values in the range of a metric cannot deviate as much as printed.
 
-    The text is empty if they can, or if the metric has no range. `value`: the printed one. `means`:
+    The text is empty if they can, or if the range is infinite. `value`: the printed one. `means`:
     what its mean may stand for. `counts`: the possible numbers of values behind it, each at least
     2. `smallest`: the smallest number that its deviation may stand for.
     """
@@ -143,8 +144,9 @@ def _possible_numbers_of_values(table: PrintedTable, dataset: str) -> set[int]:
 def _possible_rows_of_value(table: PrintedTable, value: PublishedValue) -> list[int]:
     """Return, sorted, the possible numbers of rows behind each single value of a printed mean.
 
-    A single value is that of a fold or of a run. The list is empty if the rows differ from value to
-    value or are not known, or if the metric is no share of rows. `value`: the printed mean.
+    A single value is that of a fold if the table's deviations are of folds, else that of a run. The
+    list is empty if the folds may differ in size, if the rows are not known, or if the metric is no
+    share of rows. `value`: the printed mean.
     """
     if value.metric not in SHARES_OF_ROWS:
         return []
@@ -163,7 +165,8 @@ def largest_deviation(
     """Return the largest sample deviation of n values from `least` to `greatest` with such a mean.
 
     All values lie at the ends of the range: Bhatia and Davis, A better bound on the variance.
-    `mean`: the numbers that the mean may be. `n`: at least 2.
+    `mean`: the numbers that the mean may be; the result is 0 if all are outside of the range. `n`:
+    at least 2.
     """
     middle = (least + greatest) / 2
     # The mean with the largest deviation is the possible one that is nearest to the middle.
@@ -184,10 +187,10 @@ def may_have_deviation(
 ) -> bool:
     """Return True if n shares, each a whole number out of `rows` rows, may have such a deviation.
 
-    Their mean lies in `mean`, their sample or population deviation in `deviation`. It is also True
-    if there are too many possible sums to try all. `n`: at least 2. The sum of squares of whole
-    numbers is odd if and only if their sum is. It is smallest if they are as equal as possible, and
-    largest if all but one of them are 0 or `rows`.
+    `mean`, `deviation`: the ranges of their mean and of their sample or population deviation, as
+    shares from 0 to 1. `n`: at least 2. False is certain, True is not: only the size and the parity
+    of the sum of squares are checked, and it is also True if there are too many possible sums to
+    try all.
     """
     sums = mean.multiples(Fraction(1, rows * n))
     if len(sums) > _MOST_SUMS:
@@ -218,7 +221,10 @@ def _least_sum_of_squares(total: int, n: int) -> int:
 
 
 def _greatest_sum_of_squares(total: int, rows: int) -> int:
-    """Return the greatest sum of squares of whole numbers from 0 to `rows` with the sum `total`."""
+    """Return the greatest sum of squares of whole numbers from 0 to `rows` with the sum `total`.
+
+    There may be as many numbers as it takes. `total`: 0 or more.
+    """
     n_full, rest = divmod(total, rows)
     return n_full * rows**2 + rest**2
 

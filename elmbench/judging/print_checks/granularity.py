@@ -42,8 +42,8 @@ def _check_share(
 ) -> Iterator[Finding]:
     """Yield a finding if a printed share is no mean of shares of whole numbers of rows.
 
-    `value`: the printed share, of the rows that were tested or, for the training accuracy, learnt.
-    `number`: its number, from 0 to 1.
+    There is none if the rows are not known. `value`: the printed share, of the rows that were
+    tested or, for the training accuracy, learnt. `number`: its number, from 0 to 1.
     """
     is_of_training = value.metric == TRAIN_ACCURACY
     means = _possible_means(table.parts_of(value.dataset), is_of_training)
@@ -99,11 +99,11 @@ class Shares:
         self.small_fold, self.n_large = divmod(rows, folds)
 
     def may_be_in(self, interval: NumberRange) -> bool:
-        """Return True if a mean of whole numbers of rows is in an interval.
+        """Return True if a mean of whole numbers of rows is in an interval of shares from 0 to 1.
 
-        With folds, the mean may be over all rows at once, or over the shares of the folds. It is
-        also True if this cannot be decided: if there are too many rows to try all, or fewer than
-        folds.
+        With folds, the mean may be over all rows at once, or over the shares of the folds. For
+        folds of two sizes, it is also True if this cannot be decided: if there are too many rows to
+        try all, or fewer than folds.
         """
         if interval.multiples(Fraction(1, self.rows * self.runs)):
             return True
@@ -137,7 +137,7 @@ class Shares:
     def text(self, kind: str) -> str:
         """Return the mean in words, such as `5 shares of 1,000 test rows in 10 folds`.
 
-        `kind`: "test" or "training".
+        A single run is `a share`; a single fold is left out. `kind`: "test" or "training".
         """
         runs = f"{self.runs:,} shares" if self.runs > 1 else "a share"
         folds = f" in {self.folds} folds" if self.folds > 1 else ""
@@ -146,7 +146,7 @@ class Shares:
     def neighbours(self, number: Decimal) -> tuple[str, str]:
         """Return the means over all rows below and above a number, as texts such as `93.2 %`.
 
-        `number`: a share from 0 to 1.
+        The first is the number itself if it is such a mean. `number`: a share from 0 to 1.
         """
         step = Fraction(1, self.rows * self.runs)
         n_below = math.floor(Fraction(number) / step)
@@ -163,8 +163,8 @@ def _check_ratio(
 ) -> Iterator[Finding]:
     """Yield a finding if no two whole numbers of rows have a printed ratio of classes.
 
-    They must sum to the rows of the data set or of a part of it. `value`: the printed ratio.
-    `number`: its number.
+    They must sum to the rows of the data set or of a part of it; there is no finding if none of
+    these are known. `value`: the printed ratio. `number`: its number.
     """
     parts = table.parts_of(value.dataset)
     sizes = sorted(parts.all_rows | parts.trained | parts.tested)

@@ -82,7 +82,7 @@ class PrintedTable:
         """The printed numbers of each model on each data set.
 
         The form is {(data set, model): {metric: number}}, with the paper's names. Averages over all
-        data sets, facts and cited values are left out.
+        data sets, facts, cited values and values without printed digits are left out.
         """
         cells: dict[Cell, dict[str, Decimal]] = {}
         for value in self.numbers:
@@ -97,7 +97,8 @@ class PrintedTable:
     def by_dataset(self) -> Mapping[str, Mapping[str, Numbers]]:
         """The printed numbers of each model, {data set: {model: {metric: number}}}.
 
-        The names are the paper's. Averages over all data sets, facts and cited values are left out.
+        The names are the paper's. Values are left out as in `by_cell`, such as averages over all
+        data sets.
         """
         datasets: dict[str, dict[str, Numbers]] = {}
         for (dataset, model), numbers in self.by_cell.items():
@@ -181,7 +182,8 @@ class Finding:
     def subject(self) -> str:
         """The metric, the model and the data set in words, such as `mcc of ELM on wine`.
 
-        Without a metric, it begins with `all metrics`; an empty model or data set is left out.
+        Without a metric, it begins with `all metrics`. An empty model or data set is left out, and
+        so is `all` for the data sets.
         """
         metric = self.metric or "all metrics"
         model = f" of {self.model}" if self.model else ""

@@ -45,7 +45,7 @@ def _is_outside(value: PublishedValue, unit: Unit) -> bool:
 
 
 def _range_text(unit: Unit) -> str:
-    """Return the range of a metric in words, such as `from 0 to 1` or `0 or more`."""
+    """Return the range of a metric in words: `from 0 to 1`, `0 or more` or `1 or less`."""
     if unit.greatest == float("inf"):
         return f"{unit.least:g} or more"
     if unit.least == float("-inf"):

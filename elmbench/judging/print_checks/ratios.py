@@ -29,7 +29,8 @@ def check_ratios(
 ) -> Iterator[Finding]:
     """Yield the speed-ups that are not the ratio of the printed times.
 
-    A data set needs exactly one model with a speed-up of 1. `paper` is not used.
+    A data set needs exactly one model with a speed-up of 1. Speed-ups of models without a printed
+    time are not checked. `paper` is not used.
     """
     times = {
         (value.dataset, value.model): value.value
@@ -47,7 +48,10 @@ def check_ratios(
 
 
 def _printed_values(metric: str, table: PrintedTable) -> list[PublishedValue]:
-    """Return the values of a metric that have printed digits; powers such as 2^-20 have none."""
+    """Return the values of a metric that have printed digits, with cited ones.
+
+    Powers such as 2^-20 have none.
+    """
     values = [value for value in table.values if value.metric == metric]
     return [value for value in values if value.value is not None and value.last_place]
 
@@ -57,8 +61,9 @@ def _reference_time(
     speed_ups: Sequence[PublishedValue],
     times: Mapping[Cell, Decimal | None],
 ) -> Decimal | None:
-    """Return the printed time of the only model with a speed-up of 1; None if it is not known.
+    """Return the printed time of the only model with a speed-up of 1.
 
+    It is None if there is no such model, if there are several, or if its time is not printed.
     `speed_ups`: those of the data set. `times`: {(data set, model): seconds}.
     """
     references = [value.model for value in speed_ups if value.value == Decimal(1)]

@@ -58,9 +58,9 @@ def _printed_table(
 ) -> PrintedTable:
     """Return the printed table of a file.
 
-    `spellings`: the names of data sets in all tables of the paper. `file`: the table's, with
-    published values. `facts`: the printed numbers of their rows, {data set: {fact: number}}, such
-    as `instances`.
+    `spellings`: the names of data sets in all tables of the paper; those that the file does not
+    have get a name only, and no parts. `file`: the table's, with published values. `facts`: the
+    printed numbers of their rows, {data set: {fact: number}}, such as `instances`.
     """
     spec = file.spec
     resolved = Resolved(file=file, spec=spec, profile="paper", settings=Profile())
@@ -93,7 +93,7 @@ def _printed_rows(values: Iterable[PublishedValue]) -> dict[str, dict[str, int]]
     """Return the printed numbers of rows: {data set, as the paper spells it: {fact: number}}.
 
     `values`: printed values, of which only these facts count: train, test, instances, negatives and
-    positives.
+    positives. If a fact is printed twice, the last number counts.
     """
     facts: dict[str, dict[str, int]] = {}
     for value in values:
@@ -109,8 +109,8 @@ def _parts(spec: Experiment, dataset: DatasetSpec, printed: Mapping[str, int]) -
     """Return the numbers of rows, folds and runs that the values of a data set are measured on.
 
     The numbers of rows are the printed ones and those of the public file, without the latter if the
-    table's file, `spec`, says that the paper has other rows. `printed`: {fact: number}, such as
-    `train`.
+    table's file, `spec`, says that the paper has other rows; an unknown number is an empty set.
+    `printed`: {fact: number}, such as `train`.
     """
     outer = spec.protocol.outer
     split = outer.split(dataset.name, dataset.task)
@@ -181,9 +181,9 @@ def _public_parts(split: Split, dataset: DatasetSpec) -> tuple[int, int] | None:
 def _has_known_folds(kind: str, folds: int, dataset: DatasetSpec) -> bool:
     """Return True if the sizes of folds follow from the number of rows.
 
-    Stratified folds do only if the rows of each class fill them: programs differ in where they put
-    the rest. `folds`: their number. `kind`: that of the split; kinds without folds of known sizes
-    are False.
+    Stratified folds do only if the public rows of each class are known and fill them: programs
+    differ in where they put the rest. `folds`: their number. `kind`: that of the split; kinds
+    without folds of known sizes are False.
     """
     if kind not in _KNOWN_FOLDS:
         return False
@@ -288,7 +288,7 @@ def _ranking_metrics(
 def _pairs_of_tests(spec: Experiment) -> dict[str, tuple[str, str]]:
     """Return the columns that a table of tests compares, {name of the test: (column, column)}.
 
-    It is empty for other tables.
+    It is empty for other tables; entries that are no pair are left out.
     """
     pairs = spec.options.get("pairs")
     if spec.layout != "t-test" or not isinstance(pairs, dict):

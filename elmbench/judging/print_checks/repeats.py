@@ -35,7 +35,8 @@ def check_printed_twice(
 ) -> Iterator[Finding]:
     """Yield the values of which an earlier table prints a different one for the same measurement.
 
-    `paper`: all tables of the paper in their order, with this one.
+    Averages over all data sets are not compared. `paper`: all tables of the paper in their order,
+    with this one.
     """
     earlier = paper[: paper.index(table)]
     for value in table.numbers:
@@ -98,7 +99,8 @@ def _total_digits(numbers: Iterable[Decimal]) -> int:
 def _repeated_columns(table: PrintedTable) -> Iterator[Finding]:
     """Yield a finding for each two models with the same numbers of quality on all data sets.
 
-    Short columns are left out, and pairs that a claim of the paper calls close.
+    It is on the first of them. Short columns are left out, and pairs that a claim of the paper
+    calls close.
     """
     columns = _columns_of_quality(table)
     for one, other in itertools.combinations(columns, 2):
@@ -125,7 +127,8 @@ def _is_long(column: Mapping[Cell, Decimal]) -> bool:
 def _columns_of_quality(table: PrintedTable) -> Mapping[str, Mapping[Cell, Decimal]]:
     """Return the numbers of quality of each model, {model: {(data set, metric): number}}.
 
-    Times, sizes and other measures without a verdict are left out.
+    Times, sizes and other measures without a verdict are left out; a model that has only these gets
+    an empty dict.
     """
     columns: dict[str, dict[Cell, Decimal]] = defaultdict(dict)
     for (dataset, model), cell in table.by_cell.items():
@@ -137,9 +140,10 @@ def _columns_of_quality(table: PrintedTable) -> Mapping[str, Mapping[Cell, Decim
 
 
 def _repeated_times(table: PrintedTable) -> Iterator[Finding]:
-    """Yield a finding for each two cells that have the same times.
+    """Yield a finding for each two cells that have the same times, on the second of them.
 
-    The cells share a data set or a model; times with few digits are left out.
+    The cells share a data set or a model; cells with a single time, or with few digits, are left
+    out.
     """
     rows = [_Times.of(cell, numbers) for cell, numbers in table.by_cell.items()]
     for one, other in itertools.combinations(rows, 2):
@@ -186,7 +190,7 @@ class _Times(NamedTuple):
         )
 
     def repeats(self, other: Self) -> bool:
-        """Return True if two cells of one data set or one model have the same times."""
+        """Return True if two cells of one data set or one model have the same times, or none."""
         shares_a_name = self.dataset == other.dataset or self.model == other.model
         return shares_a_name and self.times == other.times
 

@@ -40,7 +40,7 @@ class NumberRange(NamedTuple):
     def clipped(self, least: Fraction, greatest: Fraction) -> NumberRange:
         """Return the part of the range from `least` to `greatest`.
 
-        If there is none, it is one of these numbers.
+        If there is none, both ends are the nearer one of these two numbers.
         """
         low = min(max(self.low, least), greatest)
         high = max(min(self.high, greatest), least)
