@@ -69,7 +69,11 @@ def predict_file(
         header=header_of(saved.names),
     )
     table = read_user_file(
-        source, features=saved.names, has_target=False, decimal=saved.kinds["decimal"]
+        source,
+        features=saved.names,
+        has_target=False,
+        decimal=saved.kinds["decimal"],
+        signs=saved.kinds["signs"],
     )
     if not len(table.target):
         raise ElmbenchError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -56,6 +57,8 @@ class Columns(NamedTuple):
         The decimal mark of numbers that are text; a point if empty.
     text : tuple of str
         Columns of text.
+    signs : mapping of str to str
+        The sign, such as $ or %, of each column whose numbers are written with one.
     """
 
     numbers: tuple[str, ...]
@@ -64,6 +67,7 @@ class Columns(NamedTuple):
     codes: tuple[str, ...] = ()
     decimal: str = ""
     text: tuple[str, ...] = ()
+    signs: Mapping[str, str] = MappingProxyType({})
 
     @classmethod
     def of_table(cls, table: Table) -> Self:
@@ -80,6 +84,7 @@ class Columns(NamedTuple):
             name for name in nominal if name not in dates and name not in text
         )
         codes = tuple(name for name in words if name in table.codes)
+        signs = {name: table.signs[name] for name in numbers if name in table.signs}
         return cls(
             numbers=numbers,
             dates=dates,
@@ -87,12 +92,13 @@ class Columns(NamedTuple):
             codes=codes,
             decimal=table.decimal,
             text=text,
+            signs=signs,
         )
 
     def only(self, names: Collection[str]) -> Self:
         """Return the kinds of those columns that are among `names`.
 
-        `codes` and `decimal` stay as they are: `codes` may name columns that are left out.
+        `codes`, `decimal` and `signs` stay as they are, and may name columns that are left out.
         """
 
         def select(columns: tuple[str, ...]) -> tuple[str, ...]:

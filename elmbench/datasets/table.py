@@ -68,6 +68,9 @@ class Table:
     text: frozenset[str] = frozenset()
     #: The format of the words of each column of dates, by its name.
     dates: Mapping[str, str] = field(default_factory=dict)
+    #: The sign, such as $ or %, that the numbers of a column or the target are written with, by
+    #: name.
+    signs: Mapping[str, str] = field(default_factory=dict)
     #: The number of each row in its file, from 0; None if they are all there, in their order.
     positions: NDArray[np.intp] | None = None
 

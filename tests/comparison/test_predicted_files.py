@@ -59,6 +59,30 @@ def test_numbers_in_words_are_predicted_as_they_are_written() -> None:
     )
 
 
+def test_new_numbers_may_have_the_sign_of_the_training_rows() -> None:
+    frame = shop(60)
+    prices = np.exp(7 + frame["spends"] / 100).round(2)
+    X = frame[["colour"]].assign(price=[f"${value:,}" for value in prices])
+    y = [f"{value:.2f} %" for value in frame["spends"]]
+    best = elmbench.compare(X, y, ["ridge"], folds=3).best_estimator()
+    plain = X.assign(price=prices)
+    expected = best.predict(plain)
+    np.testing.assert_allclose(expected, frame["spends"], atol=30)
+    np.testing.assert_array_equal(best.predict(X), expected)
+    some = X["price"].where(X.index > 9, prices.map(str))
+    np.testing.assert_array_equal(best.predict(X.assign(price=some)), expected)
+    for name in ("best.joblib", "best.skops"):
+        save(best, Path(name))
+    for prices_of_file in (X["price"], prices, some):
+        X.assign(price=prices_of_file).to_csv("new.csv", index=False)
+        assert predicted() == expected.tolist()
+        safe, _ = predict_file(Path("best.skops"), Path("new.csv"))
+        assert safe["prediction"].tolist() == expected.tolist()
+    X.assign(price=X["price"].str.replace("$", "€")).to_csv("new.csv", index=False)
+    with pytest.raises(ElmbenchError, match="holds '€"):
+        predicted()
+
+
 def saved_from_a_file(rows: pd.DataFrame, *words: str) -> None:
     """Write best.joblib, a ridge regression of the last column of semicolon-separated rows."""
     rows.to_csv("train.csv", index=False, sep=";")

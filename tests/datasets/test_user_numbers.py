@@ -100,10 +100,9 @@ def test_a_target_of_a_regression_has_a_decimal_comma(tmp_path: Path) -> None:
     "words",
     [
         ["12 kg", "1,000.5kg", "-"],
-        ["$5", "-$0.50", "$ 1,000"],
-        ["30 %", " 5%"],
+        ["$5", "€5", "$1,000"],
+        ["30 %", "5"],
         ["1.100,5 %", "12,1 %", "0"],
-        ["1 100 €", "900 €"],
         ["USD 100", "USD 3"],
         ["5 kg", "500 g"],
     ],
@@ -131,6 +130,58 @@ def test_numbers_with_a_unit_are_categories_with_a_warning(
         )
         in quantities.notes[0]
     )
+
+
+@pytest.mark.parametrize(
+    ("separator", "words", "numbers", "sign"),
+    [
+        (",", ["$1,234.50", "-$0.50", "$-3", "$ 7"], [1234.5, -0.5, -3, 7], "$"),
+        (",", ["($1,200)", "($2.50)", "n/a", "$4"], [-1200, -2.5, np.nan, 4], "$"),
+        (",", ["12.5 %", "3%", "-1 %", "+0 %"], [12.5, 3, -1, 0], "%"),
+        (";", ["12,5 %", "1.003 %", "-1 %", "0%"], [12.5, 1003, -1, 0], "%"),
+        (";", ["€ 1.234,50", "3 €", "\u22122,5 €", ""], [1234.5, 3, -2.5, np.nan], "€"),
+        ("\t", ["1 100 £", "900 £", "£5", "£ .5"], [1100, 900, 5, 0.5], "£"),
+    ],
+)
+def test_numbers_with_one_currency_or_percent_sign_are_numbers(
+    tmp_path: Path, separator: str, words: list[str], numbers: list[float], sign: str
+) -> None:
+    text = text_of(words * (N // 4), separator)
+    spec = described(tmp_path, text)
+    data = load_from_spec(spec)
+    remark = sentence("datasets.user.numbers-with-a-sign", column="a", sign=sign)
+    assert data.columns is not None
+    assert remark in spec.notes
+    assert data.columns.signs == {"a": sign}
+    assert "have a unit" not in str(spec.notes)
+    np.testing.assert_array_equal(
+        data.X["a"] if data.is_raw else data.X[:, 0], numbers * (N // 4)
+    )
+    kept = described(tmp_path, text, words=("a",))
+    assert load_from_spec(kept).columns.words == ("a",)
+    assert remark not in kept.notes
+
+
+@pytest.mark.parametrize("words", [["$(2)", "$1"], ["(5 %)", "5 %"], ["$5 %", "$5"]])
+def test_other_forms_of_signs_are_text(tmp_path: Path, words: list[str]) -> None:
+    assert loaded(tmp_path, text_of(words * (N // 2))).columns.words == ("a",)
+
+
+def test_a_target_of_a_regression_may_have_a_percent_sign(tmp_path: Path) -> None:
+    spec = described(tmp_path, text_of([f"{value} %" for value in VALUES]), "a")
+    assert spec.task == "regression"
+    np.testing.assert_array_equal(load_from_spec(spec).y, VALUES)
+
+
+def test_held_out_rows_have_the_signs_of_the_training_rows(tmp_path: Path) -> None:
+    train = text_of([f"${value}" for value in VALUES])
+    words = [f"{value}" for value in VALUES[:4]] + [f"${value}" for value in VALUES[4:]]
+    test = write(tmp_path, text_of(words), "test.csv")
+    data = loaded(tmp_path, train, test=test)
+    np.testing.assert_array_equal(data.X[:, 0], VALUES * 2)
+    other_sign = write(tmp_path, text_of([f"€{value}" for value in VALUES]), "€.csv")
+    with pytest.raises(ElmbenchError, match=r"the column 'a' holds '€"):
+        loaded(tmp_path, train, test=other_sign)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -174,6 +175,7 @@ def read_user_file(
     features: Sequence[str] = (),
     has_target: bool = True,
     decimal: str = "",
+    signs: Mapping[str, str] = MappingProxyType({}),
 ) -> Table:
     """Return the rows of a user's file, followed by the rows of `source.test` if there are any.
 
@@ -182,6 +184,7 @@ def read_user_file(
     None: there are none. `features`: the only columns to take; by default all. Sparse rows may lack
     some. `has_target`: False for new rows. `decimal`: the decimal mark of the training rows, for a
     source that names none; a note then warns of numbers that the other mark reads differently.
+    `signs`: {name of a column: the sign, such as $, of its numbers in the training rows}.
 
     Raises ElmbenchError if the file cannot be read or lacks a named column.
     """
@@ -221,7 +224,9 @@ def read_user_file(
     check_columns(table, {*source.words} - {table.target_name, *source.drop})
     check_columns(table, source.text)
     table = replace(table, text=frozenset(source.text))
-    table = with_numbers(_with_codes(table), source.decimal, is_assumed=is_assumed)
+    table = with_numbers(
+        _with_codes(table), source.decimal, is_assumed=is_assumed, signs=signs
+    )
     if source.drop_missing_target:
         table = _drop_missing_targets(table)
     return _append_test_part(table, source, spec) if source.test else table
@@ -382,7 +387,11 @@ def _append_test_part(train: Table, source: FileSource, spec: RowColumns) -> Tab
         "header": header,
     }
     test = read_user_file(
-        source.model_copy(update=changes), spec, train.names, decimal=train.decimal
+        source.model_copy(update=changes),
+        spec,
+        train.names,
+        decimal=train.decimal,
+        signs=train.signs,
     )
     test = _without_missing_words(test, train.codes)
     if sp.issparse(test.X):  # whose last features may be zero in all rows

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from shlex import quote
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from elmbench.datasets.user_files.missing_words import (
     present_words,
     without_missing_words,
 )
+from elmbench.datasets.user_files.number_signs import without_sign, without_signs
 from elmbench.datasets.user_files.number_text import (
     MOSTLY,
     looks_numeric,
@@ -49,19 +51,27 @@ if TYPE_CHECKING:
 _MOST_LABELS = 20
 
 
-def with_numbers(table: Table, decimal: str = "", *, is_assumed: bool = False) -> Table:
-    """Return the table with floats for features that are numbers in other notations, such as 1,5.
+def with_numbers(
+    table: Table,
+    decimal: str = "",
+    *,
+    is_assumed: bool = False,
+    signs: Mapping[str, str] = MappingProxyType({}),
+) -> Table:
+    """Return the table with floats for features that are numbers in other notations: 1,5 or $2.
 
     A target of this kind keeps its words, in a notation that Python's `float` reads. Notes name
     unusual marks.
 
     `decimal` ({"", ".", ","}): the decimal mark; detected if empty, once for all columns.
     `is_assumed`: True if it is the mark of different rows, so that a note warns of numbers that the
-    other mark reads differently.
+    other mark reads differently. `signs`: {name of a column: the sign, such as $, of its numbers in
+    different rows}; the signs of other columns are detected.
 
     Raises ElmbenchError if most but not all values of a column are numbers, or the decimal mark is
     ambiguous.
     """
+    table = without_signs(table, signs)
     columns = _columns_of_numbers(table)
     texts = {name: _distinct_words(values) for name, values in columns.items()}
     decimal = decimal or detect_decimal_mark(table, texts)
@@ -202,6 +212,7 @@ def as_read(
     codes: Collection[str] = (),
     decimal: str = "",
     text: Collection[str] = (),
+    signs: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """Return rows as a data frame of floats, dates, words and texts, as if read from a file.
 
@@ -209,7 +220,8 @@ def as_read(
     out, and the others keep their order. `numbers`, `words`, `text`: names of the columns of
     numbers, categories and text. `dates`: {name: format of the dates}. `codes`: the columns of
     `words` in which words such as `unknown` are missing values. `decimal`: the mark of numbers that
-    are text; "" is a point.
+    are text; "" is a point. `signs`: {name of a column of numbers: the sign, such as $, that text
+    may have}.
 
     Missing values become NaN or NaT, and "" in columns of text. Raises ValueError if a column is
     missing, or one of numbers or dates holds anything else.
@@ -233,7 +245,7 @@ def as_read(
         elif name in dates:
             columns[name] = _to_dates(column, dates[name])
         else:
-            columns[name] = _to_floats(column, decimal)
+            columns[name] = _to_floats(column, decimal, sign=signs.get(name, ""))
     return pd.DataFrame(columns, index=frame.index)
 
 
@@ -268,11 +280,14 @@ def _to_dates(column: pd.Series[Any], form: str) -> Dates:
     raise ValueError(f"the column {column.name!r} holds other dates than {expected}")
 
 
-def _to_floats(column: pd.Series[Any], decimal: str) -> NDArray[np.float64]:
+def _to_floats(
+    column: pd.Series[Any], decimal: str, *, sign: str
+) -> NDArray[np.float64]:
     """Return the numbers of a column of numbers or text, NaN for a missing one.
 
-    `decimal`: the decimal mark of text; "" is a point. Raises ValueError for a word that is neither
-    a number nor missing.
+    `decimal`: the decimal mark of text; "" is a point. `sign`: the sign, such as $, that numbers
+    of text may have; "" for none. Raises ValueError for a word that is neither a number nor
+    missing.
     """
     import pandas as pd
 
@@ -281,7 +296,8 @@ def _to_floats(column: pd.Series[Any], decimal: str) -> NDArray[np.float64]:
     words = (
         column.map(str, na_action="ignore").astype(object).where(column.notna(), None)
     )
-    numbers = [parse_number(word, decimal or ".") for word in words]
+    plain_words = [without_sign(word, sign) if word else None for word in words]
+    numbers = [parse_number(word, decimal or ".") for word in plain_words]
     if None in numbers:
         word = words.iloc[numbers.index(None)]
         raise ValueError(
