@@ -78,7 +78,7 @@ def show_statistics(
             whole=("model",),
         )
         parts += [heading, table, Text(comparison.differences)]
-    records = [comparison.record() for comparison in comparisons]
+    records = [comparison.to_json_dict() for comparison in comparisons]
     state.emit(records, Group(*parts))
 
 

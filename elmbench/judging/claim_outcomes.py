@@ -184,7 +184,7 @@ class ClaimOutcome:
             return "ratio"
         return "median difference" if finding.unit == "data sets" else "difference"
 
-    def record(self) -> dict[str, Any]:
+    def to_csv_dict(self) -> dict[str, Any]:
         """Return the line of `claims.csv`, {column: value}; None for what is missing.
 
         The columns are `COLUMNS`. Of a claim with several comparisons, `dataset`, `metric`, `model`
@@ -294,7 +294,7 @@ def claims_frame(outcomes: list[ClaimOutcome]) -> pd.DataFrame:
     `n` are nullable integers.
     """
     return pd.DataFrame(
-        [outcome.record() for outcome in outcomes], columns=COLUMNS
+        [outcome.to_csv_dict() for outcome in outcomes], columns=COLUMNS
     ).astype({"n": "Int64"})
 
 

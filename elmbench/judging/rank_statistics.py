@@ -252,7 +252,7 @@ class Statistics:
         different = [f"{a} before {b}" for a, b in pairs if self.nemenyi[a][b] < ALPHA]
         return f"{text}: {', '.join(different)}." if different else f"{text}; none do."
 
-    def record(self) -> dict[str, Any]:
+    def to_json_dict(self) -> dict[str, Any]:
         """Return the comparison for JSON; the keys are the names of its properties.
 
         They are `source`, `datasets`, `left_out`, `ranks` and `win_rates` ({model: number}),

@@ -79,7 +79,7 @@ def summary_frame(lines: Sequence[SummaryLine]) -> pd.DataFrame:
     The columns are `COLUMNS` and, if a line has a number of rows off, `rows_off`; a missing number
     is NaN or NA. The index is the position of each line; without lines, the frame has the columns.
     """
-    records = [line.record() for line in lines]
+    records = [line.to_csv_dict() for line in lines]
     columns = {}
     for name in (*COLUMNS, ROWS_OFF):
         values = [record[name] for record in records]

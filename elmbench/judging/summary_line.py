@@ -65,7 +65,7 @@ class SummaryLine:
         """The group of cells: the data set, the model, the selection and the reading."""
         return (self.dataset, self.model, self.select, self.reading)
 
-    def record(self) -> dict[str, Any]:
+    def to_csv_dict(self) -> dict[str, Any]:
         """Return the line by the columns of `summary.csv`, None for those without a value.
 
         They are `dataset`, `model`, `metric`, `select`, `reading`, `mean`, `std`, `n`, `published`,

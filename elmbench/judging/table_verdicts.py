@@ -138,7 +138,7 @@ class TableVerdict:
         """The number of exchanges of two models in print that the order would notice."""
         return sum(pair.is_kept for pair in self.order.pairs)
 
-    def record(self) -> dict[str, Any]:
+    def to_json_dict(self) -> dict[str, Any]:
         """Return the verdict for JSON, {name: value}; None stands for NaN and infinity.
 
         Its keys are `metric`, `margin`, `standard_margin`, `verdict`, `exceptions`, `datasets`

@@ -70,8 +70,9 @@ def build_table(judged: JudgedResults) -> ResultTable:
 def _subtitle(kind: TableKind, cells: pd.DataFrame) -> str:
     """Return the text below the title: the paper's citation and the profile with its departures.
 
-    For a comparison on a user's data, which has no paper, it describes the protocol. `cells`: the
-    frame of `cells.csv`, whose runs are counted.
+    Some kinds of table have only the profile's name. For a comparison on a user's data, which has
+    no paper, the text describes the protocol. `cells`: the frame of `cells.csv`, whose runs are
+    counted.
     """
     resolved = kind.experiment
     paper = resolved.file.paper
@@ -89,7 +90,8 @@ def _protocol_in_words(resolved: Resolved) -> str:
     """Return a sentence on the splits and the search of a comparison on a user's data.
 
     It is such as "5 outer folds (stratified-kfold); hyperparameters are searched on each training
-    part, in 3 inner folds."
+    part, in 3 inner folds." It also gives the number of runs if there are several, and limits of
+    rows. Without a search, it ends with "; no hyperparameters are searched."
     """
     protocol = resolved.spec.protocol
     outer = protocol.outer
@@ -255,10 +257,10 @@ class _Sections:
     ) -> Iterator[Entry]:
         """Yield an entry for each line of the summary: our value as text beside the published one.
 
-        `lines`: those of `reading` and `select`. Our mean is marked if it is the best of two models
-        or more on the data set, and so is the published value. A table that ranks models also gets
-        their most common hyperparameters (`chosen`), and the section of `oracle` the optimism of
-        the selection. The order is that of `lines`.
+        `lines`: those of `reading` and `select`. The best of the means, and of the published
+        values, of several models on a data set are marked (see `_best_of_rows`). A table that ranks
+        models also gets their most common hyperparameters (`chosen`), and the section of `oracle`
+        the optimism of the selection. The order is that of `lines`.
         """
         optimism = self._optimism_under(reading, select)
         params = _common_params(self._cells) if self._kind.ranks else {}
@@ -308,9 +310,11 @@ class _Sections:
     def _mean_or_ending(self, line: SummaryLine, places: int | None) -> str:
         """Return the mean of a line as text, such as "0.93 ± 0.012", or how its cells ended.
 
-        A power of two is shown as the paper prints it ("2^-5"). `places`: decimals to show; None
-        for three significant figures, which times far below the printed ones have too. The text is
-        empty if the suite does not run the model, or all cells ended ok without a value.
+        If some cells did not end ok, the number of the others follows ("0.93 (3 ok)"), unless
+        `places` is None. A power of two is shown as the paper prints it ("2^-5"). `places`:
+        decimals to show; None for three significant figures, which times far below the printed ones
+        have too. The text is empty if the suite does not run the model, or all cells ended ok
+        without a value.
         """
         status = line.ended
         if line.mean is not None:
@@ -335,7 +339,8 @@ class _Sections:
     def _timeout_text(self, line: SummaryLine) -> str:
         """Return the limit that the searches or fits of a line reached, such as "> 600 s".
 
-        It is "search > 600 s" if the limit is that of a search, and "timeout" if `cells.csv` has no
+        If they reached different limits, it is that of the first fit. It is "search > 600 s" if
+        only searches reached one and have a limit of their own, and "timeout" if `cells.csv` has no
         limit.
         """
         names = [*GROUP, "status"]
@@ -361,9 +366,9 @@ class _Sections:
 def _best_of_rows(lines: Sequence[SummaryLine], resolved: Resolved) -> list[list[bool]]:
     """Return booleans [our mean is best, published value is best] for each line of a summary.
 
-    The lines with the same data set and measure, one for each model, are compared; ties are all
-    best. Both are False for the only model, and for times and sizes. Our mean is not compared if
-    some of its cells did not end ok.
+    The lines with the same data set and measure, one for each model, are compared; ties (up to
+    round-off) are all best. A value is not best if it is the only one of its kind, nor are times
+    and sizes. Our mean is not compared if some of its cells did not end ok.
     """
     user_metrics = {*resolved.spec.protocol.all_metrics} - {*MEASURES}
     values = []
@@ -403,7 +408,6 @@ def _compared_numbers(line: SummaryLine) -> tuple[float, float]:
 
     Our mean is NaN, too, if not all cells of the line ended ok: the others may be the easier folds.
     """
-    # The folds that ended ok may be the easier ones.
     is_complete = line.ended == COMPLETE
     mean = line.mean if is_complete and line.mean is not None else math.nan
     published = math.nan if line.published is None else line.published.number
@@ -411,10 +415,11 @@ def _compared_numbers(line: SummaryLine) -> tuple[float, float]:
 
 
 def _common_params(cells: pd.DataFrame) -> dict[Any, str]:
-    """Return the most common hyperparameters of each model: {(data set, model): text}.
+    """Return the most common hyperparameters of models: {(data set, model): text}.
 
     A text is such as "C=1 gamma=2 (3 of 5)", 3 of 5 folds; the count is left out if all folds have
-    them. `cells`: the frame of `cells.csv`; those that did not end ok are not counted.
+    them. `cells`: the frame of `cells.csv`; those that did not end ok are not counted. The folds of
+    all selections and readings count together.
     """
     is_complete = cells["status"] == COMPLETE
     groups = cells[is_complete].groupby(["dataset", "model"])
@@ -424,8 +429,8 @@ def _common_params(cells: pd.DataFrame) -> dict[Any, str]:
 def _most_common_params(choices: "pd.Series[str]") -> str:
     """Return the most common hyperparameters of some folds, such as "C=1 gamma=2 (3 of 5)".
 
-    `choices`: the hyperparameters of each fold as JSON, at least one. The count is left out if all
-    folds have them.
+    `choices`: the hyperparameters of each fold as JSON, at least one; the first of equally common
+    ones is taken. The count is left out if all folds have them.
     """
     counts = Counter(choices)
     ((most_common, count),) = counts.most_common(1)
@@ -443,7 +448,7 @@ def _param_text(value: Any) -> str:
 
 
 @dataclass(frozen=True)
-class TableGrid:
+class EntryTable:
     """A table in the paper's shape: rows and columns with names, and an entry for each pair.
 
     Measures have the names of `words_for`, data sets those of the paper.
@@ -459,27 +464,27 @@ class TableGrid:
 
     @property
     def entries(self) -> list[Entry]:
-        """The entries of the grid, row by row, without the places that have none."""
+        """The entries of the table, row by row, without the places that have none."""
         return [
             entry for _, entries in self.rows for entry in entries if entry is not None
         ]
 
     @property
     def has_published(self) -> bool:
-        """True if the paper prints at least one value of the grid."""
+        """True if the paper prints at least one value of the table."""
         return any(entry.published for entry in self.entries)
 
     @property
     def measures(self) -> set[str]:
-        """The metrics of the grid's values, without settings such as `@rows=100`."""
+        """The metrics of the table's values, without settings such as `@rows=100`."""
         return {entry.measure.metric for entry in self.entries}
 
 
 class _Shape(NamedTuple):
-    """The axes of the grids of a section, of which each has a heading.
+    """The axes of the tables of entries of a section, each of which has a heading.
 
     Each is `dataset`, `model`, `measure`, `pair` (model and measure) or `all`: the kind of the rows
-    and of the columns, and what all values of a grid share.
+    and of the columns, and what all values of a table share.
     """
 
     rows: str
@@ -487,13 +492,13 @@ class _Shape(NamedTuple):
     heading: str
 
 
-def grids_of(section: Section, resolved: Resolved) -> list[TableGrid]:
-    """Return the values of a section as grids in the shape of the paper's table.
+def entry_tables_of(section: Section, resolved: Resolved) -> list[EntryTable]:
+    """Return the entries of a section as tables in the shape of the paper's table.
 
-    Those with published values come first. There is a grid for each measure, model or data set that
-    its values share (see `_shape_of`). Columns without any published value have a grid of their
-    own, unless the columns are models. Entries that have neither a value of ours nor a published
-    one are left out; without entries, the list is empty.
+    Those with published values come first. There is a table for each measure, model or data set
+    that its values share (see `_shape_of`). Columns without any published value have a table of
+    their own, unless the columns are models. Entries that have neither a value of ours nor a
+    published one are left out; without entries, the list is empty.
     """
     entries = [
         entry for entry in section.entries if entry.shown or entry.published is not None
@@ -501,34 +506,34 @@ def grids_of(section: Section, resolved: Resolved) -> list[TableGrid]:
     shape = _shape_of(entries, resolved)
 
     def column_of(entry: Entry) -> tuple[str, str]:
-        """Return what names the grid of an entry and its column in this grid."""
+        """Return the name of the table of an entry, and that of its column in this table."""
         return _name_on_axis(entry, shape.heading), _name_on_axis(entry, shape.columns)
 
-    # Unless the columns are models, those with published values have a separate grid.
+    # Unless the columns are models, those with published values have a separate table.
     with_published = {
         column_of(entry) for entry in entries if entry.published is not None
     }
 
-    def grid_of(entry: Entry) -> tuple[str, bool]:
-        """Return the grid of an entry: its name, and False for the grid of unpublished columns."""
+    def entry_table_of(entry: Entry) -> tuple[str, bool]:
+        """Return the table of an entry: its name, and False for the one of unpublished columns."""
         is_published = column_of(entry) in with_published
         heading, _ = column_of(entry)
         return heading, is_published or shape.columns == "model"
 
-    groups = group_by(entries, grid_of)
+    groups = group_by(entries, entry_table_of)
     order = list(dict.fromkeys(heading for heading, _ in groups))
     keys = sorted(groups, key=lambda key: (order.index(key[0]), not key[1]))
-    grids = [_grid(groups[key], shape, resolved) for key in keys]
-    return sorted(grids, key=lambda grid: not grid.has_published)
+    tables = [_entry_table(groups[key], shape, resolved) for key in keys]
+    return sorted(tables, key=lambda table: not table.has_published)
 
 
 def _shape_of(entries: Sequence[Entry], resolved: Resolved) -> _Shape:
-    """Return the kinds of rows, columns and headings of the grids of some entries.
+    """Return the kinds of rows, columns and headings of the tables of some entries.
 
-    `entries`: of a section. By default, each measure has a grid of data sets by models. A single
-    model has a grid of data sets by measures, a table with a single data set one of models by
-    measures. Models that have few measures in common have one grid of data sets by pairs of model
-    and measure.
+    `entries`: of a section. By default, each measure has a table of data sets by models. A single
+    model has a table of data sets by measures, an experiment with a single data set one of models
+    by measures. Models that have few measures in common have one table of data sets by pairs of
+    model and measure.
     """
     models = {entry.model for entry in entries}
     datasets = {entry.dataset for entry in entries}
@@ -556,8 +561,10 @@ def _has_few_pairs(entries: Sequence[Entry]) -> bool:
     return len(pairs) <= len(models) * len(measures) / 2
 
 
-def _grid(entries: Sequence[Entry], shape: _Shape, resolved: Resolved) -> TableGrid:
-    """Return the grid of entries that share a heading.
+def _entry_table(
+    entries: Sequence[Entry], shape: _Shape, resolved: Resolved
+) -> EntryTable:
+    """Return the table of entries that share a heading.
 
     A row is (name, entries), with an entry or None for each column. Rows and columns have the order
     of the entries, of which there is at least one. `shape`: the kind of rows, columns and heading.
@@ -590,7 +597,7 @@ def _grid(entries: Sequence[Entry], shape: _Shape, resolved: Resolved) -> TableG
         # For one metric at many values of a hyperparameter, the columns are the values alone.
         heading = f"{heading}, {words_for(metrics.pop())}"
         columns = [column.partition("@")[2] for column in first_entries]
-    return TableGrid(
+    return EntryTable(
         heading=heading,
         corner="data set" if shape.rows == "dataset" else shape.rows,
         columns=tuple(columns),
@@ -599,7 +606,7 @@ def _grid(entries: Sequence[Entry], shape: _Shape, resolved: Resolved) -> TableG
 
 
 def _name_on_axis(entry: Entry, axis: str) -> str:
-    """Return what identifies the row, the column or the grid of an entry on one axis.
+    """Return what identifies the row, the column or the table of an entry on one axis.
 
     `axis`: `dataset`, `model`, `measure` (with its settings), `pair` ("MODEL MEASURE"), or `all`,
     for which all entries have the same name.
@@ -616,7 +623,7 @@ def _name_on_axis(entry: Entry, axis: str) -> str:
 
 
 def _heading_on_axis(entry: Entry, axis: str, resolved: Resolved) -> str:
-    """Return the heading of the row, column or grid of an entry on one axis, for readers.
+    """Return the heading of the row, column or table of an entry on one axis, for readers.
 
     `axis`: as in `_Shape`. Data sets are spelt as in the paper, and measures have the words of
     `words_for`.

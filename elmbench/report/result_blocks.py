@@ -38,7 +38,7 @@ from elmbench.tables.result_table import Section
 
 #: Tables with fewer compared values are not distorted.
 FEWEST_VALUES = 5
-_GRID_COLUMNS = [
+_PAPER_COLUMNS = [
     "paper",
     "tables",
     "values within the margin",
@@ -132,13 +132,13 @@ class ResultBlocks:
         of models in the printed order. `folder`: the folder of the papers' pages, linked in a last
         column; without it, there is no such column.
         """
-        headings = list(_GRID_COLUMNS)
+        headings = list(_PAPER_COLUMNS)
         if folder:
             headings.append("page")
         rows = [headings]
         for results in self.all_papers():
             name = results.paper.name
-            row = [results.paper.title or name, *_grid_cells(results)]
+            row = [results.paper.title or name, *_cells_of_paper(results)]
             if folder:
                 row.append(_link(results, folder, name))
             rows.append(row)
@@ -261,7 +261,7 @@ class ResultBlocks:
         """
         rows = [["table", "claim", "data", "comparison", "profile", "verdict"]]
         for outcome in self.paper_results(paper).judged.claims:
-            line = outcome.record()
+            line = outcome.to_csv_dict()
             resolved = outcome.resolved
             claim = [
                 resolved.file.spec.label,
@@ -467,7 +467,7 @@ def _link(paper: PaperResults, folder: str, name: str) -> str:
     return f"[{name}]({folder}/{paper.paper.key}.md)" if folder else name
 
 
-def _grid_cells(paper: PaperResults) -> list[str]:
+def _cells_of_paper(paper: PaperResults) -> list[str]:
     """Return three texts: a paper's tables by verdict, its values and its ordered pairs.
 
     The first is such as "✓ holds: Table 1; ✗ does not hold: Table 2", the others "31 of 40" (values
@@ -481,7 +481,7 @@ def _grid_cells(paper: PaperResults) -> list[str]:
     labels_by_state: dict[str, list[str]] = defaultdict(list)
     for table, verdict in paper.main_verdicts:
         labels = labels_by_state[verdict.state]
-        labels.append(_label_in_grid(table.file.spec.label, verdict))
+        labels.append(_label_with_count(table.file.spec.label, verdict))
     parts = []
     for state in TABLE_VERDICTS:
         if state in labels_by_state:
@@ -496,7 +496,7 @@ def _grid_cells(paper: PaperResults) -> list[str]:
     return [tables, _ratio_text(within, n_values), _ratio_text(same, same + opposite)]
 
 
-def _label_in_grid(label: str, verdict: TableVerdict) -> str:
+def _label_with_count(label: str, verdict: TableVerdict) -> str:
     """Return the label of a table with remarks, such as "Table 1 (but for 2 exceptions)".
 
     The remarks are a margin of the paper's file, if it differs from the standard one, and the

@@ -41,7 +41,7 @@ MEASURE_LEGEND = (
     "on the printed ones; 1 if they are as large. strict p: p-value of the print as one more rerun "
     "of ours."
 )
-#: The state of a measure in a cell of a grid: its sign and word.
+#: The sign of each state of a measure of a table.
 STATE_SIGNS = {
     "holds": "✓",
     "does not hold": "✗",

@@ -366,7 +366,7 @@ def recorded_comparison(name: str, results_dir: Path) -> Resolved:
     records = {
         f"own/{path.parent.name}": path
         for path in sorted(folder.glob("own/*/environment.json"))
-        if _record(path)
+        if _read_spec(path)
     }
     if not records:
         problem = f"{results_dir} holds no comparison {name!r}"
@@ -382,7 +382,7 @@ def recorded_comparison(name: str, results_dir: Path) -> Resolved:
     if len(ids) > 1:
         raise _ambiguous(name, {id: records[id] for id in ids})
     path = records[ids[0]]
-    record = _record(path)
+    record = _read_spec(path)
     specs = parse_dataset_specs(record["data"], str(path)).values()
     return comparison_of(record["content"], record["settings"], specs, path)
 
@@ -396,7 +396,7 @@ def _ambiguous(name: str, records: Mapping[str, Path]) -> ElmbenchError:
     latest_first = sorted(records, key=lambda id: times[id], reverse=True)
     descriptions = []
     for id in latest_first:
-        record = _record(records[id])
+        record = _read_spec(records[id])
         files = ", ".join(sorted(_data_files(record)))
         time = datetime.fromtimestamp(times[id])
         descriptions.append(f"{id} ({files}, written {time:%Y-%m-%d %H:%M:%S})")
@@ -407,8 +407,8 @@ def _ambiguous(name: str, records: Mapping[str, Path]) -> ElmbenchError:
     )
 
 
-def _record(path: Path) -> dict[str, Any]:
-    """Return the record of a comparison in an `environment.json`; empty if there is none.
+def _read_spec(path: Path) -> dict[str, Any]:
+    """Return the `spec` of a comparison from its `environment.json`; empty if there is none.
 
     It has the keys `content`, `settings` and `data` (see `comparison_record`).
     """
@@ -417,7 +417,7 @@ def _record(path: Path) -> dict[str, Any]:
 
 
 def _data_files(record: Mapping[str, Any]) -> set[str]:
-    """Return the paths of the data files in the record of a comparison (see `_record`).
+    """Return the paths of the data files in the record of a comparison (see `_read_spec`).
 
     `record`: of its keys, only `data` is read; the result is empty without it.
     """

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from elmbench.report.build_table import grids_of
+from elmbench.report.build_table import entry_tables_of
 from elmbench.report.table_results import results_of_table
 from elmbench.report.writers.text import lines_text
 from elmbench.specs.catalogue import find_experiment, load_catalogue
@@ -60,12 +60,17 @@ def test_no_heading_is_broken(
     result = elmbench("table", table, "--results-dir", RESULTS)
     assert width(result.out) <= columns
     results = results_of_table(resolve(find_experiment(table), "fast"), RESULTS)
-    grids = [
-        grid
+    entry_tables = [
+        entry_table
         for section in results.table.sections
-        for grid in grids_of(section, results.resolved)
+        for entry_table in entry_tables_of(section, results.resolved)
     ]
-    headings = {name for grid in grids if grid.has_published for name in grid.columns}
+    headings = {
+        name
+        for entry_table in entry_tables
+        if entry_table.has_published
+        for name in entry_table.columns
+    }
     assert headings
     for heading in headings:
         assert heading in result.out

@@ -124,7 +124,7 @@ def test_a_sentence_over_several_columns_is_one_claim(toy: Any) -> None:
     result = claimed(toy, lines, also=[{"model": "OS-ELM", "than": ["ELM"]}])
     assert (result.verdict, result.subject) == ("does not hold", "OS-ELM, ELM")
     assert sentence("judging.claims.two-comparisons") in result.text
-    assert (result.record()["model"], result.record()["than"]) == (
+    assert (result.to_csv_dict()["model"], result.to_csv_dict()["than"]) == (
         "ELM, OS-ELM",
         "K-ELM, ELM",
     )

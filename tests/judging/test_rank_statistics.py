@@ -215,7 +215,10 @@ def test_measured_and_published_values_are_ranked_separately(toy: Toy) -> None:
         "published",
         {"ELM": 1.0, "K-ELM": 2.0},
     )
-    assert (measured.record()["friedman"], measured.record()["p"]) == (None, None)
+    assert (measured.to_json_dict()["friedman"], measured.to_json_dict()["p"]) == (
+        None,
+        None,
+    )
     assert compare_models(summary_of(resolved, lines[:4]), resolved) == []
 
 

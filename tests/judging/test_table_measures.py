@@ -114,7 +114,9 @@ def test_the_order_of_the_proposed_models_against_the_rest_by_hand() -> None:
     assert (order.same, order.opposite, order.unseparated) == (3, 1, 1)
     assert order.share.estimate == pytest.approx(4 / 5)
     assert compare_order(rows).n == order.n + 2
-    record = judge_measures("accuracy", rows).record()["order"]["proposed_against_rest"]
+    record = judge_measures("accuracy", rows).to_json_dict()["order"][
+        "proposed_against_rest"
+    ]
     assert (record["pairs"], record["same"], record["opposite"]) == (5, 3, 1)
     assert record["not_separated"] == 1
 

@@ -105,8 +105,8 @@ def test_the_margin_of_a_paper_is_the_one_that_is_printed() -> None:
     assert state_text(changed) == "holds (margin 2.5 points, not 1 point)"
     answer = answer_sentence([("Table 4", changed)])
     assert answer.startswith("Table 4 (margin 2.5 points, not 1 point) holds.")
-    assert changed.record()["margin"] == 0.025
-    assert changed.record()["standard_margin"] == 0.01
+    assert changed.to_json_dict()["margin"] == 0.025
+    assert changed.to_json_dict()["standard_margin"] == 0.01
     assert measure_legend([verdict, changed]).endswith(
         "Margins of the paper's file: gmean 2.5 points."
     )
@@ -322,10 +322,10 @@ def test_check_and_site_test_the_same_claims_of_all_profiles() -> None:
         ResultsDirs(RESULTS),
         lambda files: [file for file in files if file.spec.paper == "kos-elm"],
     )
-    on_site = [(one.table, one.record()) for one in paper.judged.claims]
+    on_site = [(one.table, one.to_csv_dict()) for one in paper.judged.claims]
     tables = [table.file.id for table in paper.tables if table.results]
     (checked,) = check_published(tables, None, ResultsDirs(RESULTS))
-    assert on_site == [(one.table, one.record()) for one in checked.judged.claims]
+    assert on_site == [(one.table, one.to_csv_dict()) for one in checked.judged.claims]
     assert checked.sentences == paper.sentences
     counts = [(table.file.id, table.judged.counts) for table in checked.tables]
     assert counts == [(table.file.id, table.judged.counts) for table in paper.tables]

@@ -21,13 +21,13 @@ from sentences import sentence
 
 from elmbench.judging.value_agreement import counts_text, verdict_counts
 from elmbench.judging.verdict_words import SIGNS, VERDICTS
-from elmbench.report.build_table import grids_of
+from elmbench.report.build_table import entry_tables_of
 from elmbench.report.table_results import Results
 from elmbench.report.writers import FORMATS, TableFormat
 from elmbench.report.writers.html import html
 from elmbench.report.writers.latex import latex, tex
 from elmbench.report.writers.markdown import literal, markdown
-from elmbench.report.writers.text import grids_to_show, section_text
+from elmbench.report.writers.text import entry_tables_to_show, section_text
 from elmbench.specs.papers import ChosenReading
 from elmbench.tables.result_table import Column, Note, ResultTable, Section
 from elmbench.terminal import escape
@@ -179,8 +179,8 @@ def test_latex_has_the_shape_of_the_printed_table(name: str) -> None:
     entries = [
         entry
         for i, section in enumerate(table.sections)
-        for grid in grids_to_show(section, results.resolved, first=i == 0)
-        for entry in grid.entries
+        for entry_table in entry_tables_to_show(section, results.resolved, first=i == 0)
+        for entry in entry_table.entries
     ]
     n_bold = sum(entry.best for entry in entries)
     n_bold += sum(entry.best_published for entry in entries if entry.published)
@@ -207,7 +207,7 @@ def test_a_table_of_few_measures_of_many_cited_models_has_a_grid_for_each_measur
 ):
     results = committed("fast/rkelm/table9")
     section = results.default_table.sections[0]
-    accuracy, times, *_ = grids_of(section, results.resolved)
+    accuracy, times, *_ = entry_tables_of(section, results.resolved)
     assert (accuracy.heading, times.heading) == ("accuracy", "training time (s)")
     assert accuracy.columns[:3] == ("RKELM", "ELM", "CBD (cited)")
 

@@ -190,7 +190,7 @@ class Finding:
         dataset = f" on {self.dataset}" if self.dataset not in ("", ALL) else ""
         return f"{metric}{model}{dataset}"
 
-    def record(self) -> dict[str, str]:
+    def to_json_dict(self) -> dict[str, str]:
         """Return the finding for JSON, {name: text}; a text is empty if it concerns several."""
         return {
             "experiment": self.table,

@@ -94,7 +94,7 @@ def findings_record(checked: Sequence[CheckedPrint]) -> list[dict[str, Any]]:
         {
             "experiment": table.table,
             "values": table.n_values,
-            "findings": [finding.record() for finding in table.findings],
+            "findings": [finding.to_json_dict() for finding in table.findings],
         }
         for table in checked
     ]

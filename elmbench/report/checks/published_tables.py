@@ -85,10 +85,10 @@ def _table_record(
         "verdicts": verdicts,
         "facts": facts,
         "verdict": "" if main is None else main.state,
-        "measures": [verdict.record() for verdict in judged.verdicts],
+        "measures": [verdict.to_json_dict() for verdict in judged.verdicts],
         "values": records(judged.published_values),
         "claims": [
-            claim.record() | {"profile": claim.resolved.profile}
+            claim.to_csv_dict() | {"profile": claim.resolved.profile}
             for claim in claims
             if claim.table == id
         ],

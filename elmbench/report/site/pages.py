@@ -15,7 +15,7 @@ from elmbench.errors import amount
 from elmbench.judging.rank_statistics import compare_models
 from elmbench.judging.readings import reading_table
 from elmbench.judging.value_agreement import facts_sentence, verdict_counts
-from elmbench.report.build_table import TableGrid, grids_of
+from elmbench.report.build_table import EntryTable, entry_tables_of
 from elmbench.report.legend import legend_of
 from elmbench.report.notes import optimism_notes
 from elmbench.report.papers import PaperResults, TableResults
@@ -59,7 +59,7 @@ _TOPICS = (
     ("optimism.html", "Optimism"),
     ("datasets.html", "Data sets"),
 )
-#: The most columns of a grid without published values.
+#: The most columns of a table of entries without published values.
 _MOST_COLUMNS = 16
 
 
@@ -348,54 +348,59 @@ def address(results: Results, name: str) -> str:
 
 
 def sections_of(results: Results, *, include_extra: bool) -> Iterator[dict[str, Any]]:
-    """Yield a dict for the template for each section of a table that has grids to show.
+    """Yield a dict for the template for each section of a table that has values to show.
 
     Its keys are `heading`, `intervals` ({(data set, model, column): text}), `short` (profile,
-    selection and readings), `grids`, `extra` (further grids) and `beside` (the names of their
-    measures). `include_extra`: put the remaining grids of the first section, of measures that the
-    paper does not print, into `extra`; it is empty for other sections and other readings.
+    selection and readings), `entry_tables`, `extra` (further ones) and `beside` (the names of their
+    measures). Tables of more than `_MOST_COLUMNS` columns without a published value are left out.
+    `include_extra`: put the remaining tables of the first section, of measures that the paper does
+    not print, into `extra`; it is empty for other sections and other readings.
     """
     for section in results.table.sections:
         readings = ", ".join(map(str, section.readings))
-        grids = [
-            grid
-            for grid in grids_of(section, results.resolved)
-            if grid.has_published or len(grid.columns) <= _MOST_COLUMNS
+        tables = [
+            table
+            for table in entry_tables_of(section, results.resolved)
+            if table.has_published or len(table.columns) <= _MOST_COLUMNS
         ]
         # A table of times begins with them.
         is_of_times = results.table.columns[2].name == "fit"
-        shown = _shown_grids(grids, is_of_times=is_of_times)
+        shown = _shown_entry_tables(tables, is_of_times=is_of_times)
         if not shown:
             continue
         is_first = section is results.table.sections[0]
         extra = []
         if include_extra and is_first and not readings:
-            extra = [grid for grid in grids if grid not in shown]
+            extra = [table for table in tables if table not in shown]
         short = f"profile {results.resolved.profile}, {section.select}"
         if readings:
             short += f", {readings}"
-        measures = [entry.measure for grid in extra for entry in grid.entries]
+        measures = [entry.measure for table in extra for entry in table.entries]
         yield {
             "heading": section.heading,
             "intervals": interval_texts(results, section),
             "short": short,
-            "grids": shown,
+            "entry_tables": shown,
             "extra": extra,
             "beside": measure_names(measures),
         }
 
 
-def _shown_grids(grids: Sequence[TableGrid], *, is_of_times: bool) -> list[TableGrid]:
-    """Return the grids of entries that a page shows first: those with published values.
+def _shown_entry_tables(
+    tables: Sequence[EntryTable], *, is_of_times: bool
+) -> list[EntryTable]:
+    """Return the tables of entries that a page shows first: those with published values.
 
-    If none has any, it is the first grid or, in a table of times, that of the fit times; the list
-    is empty without grids.
+    If none has any, it is the first table or, in a table of times, that of the fit times; the list
+    is empty without tables.
     """
-    with_published = [grid for grid in grids if grid.has_published]
+    with_published = [table for table in tables if table.has_published]
     if with_published:
         return with_published
-    times = [grid for grid in grids if is_of_times and "fit_seconds" in grid.measures]
-    return list(times or grids)[:1]
+    times = [
+        table for table in tables if is_of_times and "fit_seconds" in table.measures
+    ]
+    return list(times or tables)[:1]
 
 
 def measures_of(results: Results) -> list[list[str]]:

@@ -9,7 +9,7 @@ from elmbench.tables.result_table import Entry, ResultTable, Section
 from elmbench.terminal import escape
 
 if TYPE_CHECKING:
-    from elmbench.report.build_table import TableGrid
+    from elmbench.report.build_table import EntryTable
     from elmbench.specs.profiles import Resolved
 
 #: Letters of parameters, which text fonts lack.
@@ -94,33 +94,33 @@ def latex(
     """
     blocks: list[str] = []
     for i, section in enumerate(table.sections):
-        grids = _grids_of(section, resolved, first=i == 0)
-        for grid in grids:
-            block = _grid_block(table, section, grid)
+        entry_tables = _entry_tables_of(section, resolved, first=i == 0)
+        for entry_table in entry_tables:
+            block = _entry_table_block(table, section, entry_table)
             blocks.append(block)
-        if not grids:
+        if not entry_tables:
             block = _lines_block(table, section)
             blocks.append(block)
     return "\n".join(blocks)
 
 
-def _grids_of(
+def _entry_tables_of(
     section: Section, resolved: "Resolved | None", *, first: bool
-) -> "list[TableGrid]":
-    """Return the grids of a section in the shape of the paper's table.
+) -> "list[EntryTable]":
+    """Return the entries of a section as tables in the shape of the paper's table.
 
-    There are none without the experiment (None), or if no grid has a published value. `resolved`:
+    There are none without the experiment (None), or if no entry has a published value. `resolved`:
     the experiment, or None. `first`: True for the first section of the table, which also has times.
     """
     if resolved is None:
         return []
-    from elmbench.report.writers.text import grids_to_show
+    from elmbench.report.writers.text import entry_tables_to_show
 
-    return grids_to_show(section, resolved, first=first)
+    return entry_tables_to_show(section, resolved, first=first)
 
 
 def _lines_block(table: ResultTable, section: Section) -> str:
-    """Return a section as LaTeX tables with a row for each of its lines.
+    """Return a section as LaTeX tables with a row for each of its lines; empty without lines.
 
     Each has at most `_MOST_COLUMNS` columns, of which the first `_LABELS` are repeated in each, and
     at most `_MOST_ROWS` rows.
@@ -156,20 +156,22 @@ def _parts_of_columns(n_columns: int) -> Iterator[list[int]]:
         yield [*labels, *group]
 
 
-def _grid_block(table: ResultTable, section: Section, grid: "TableGrid") -> str:
-    """Return a grid as LaTeX tables, with the published values below ours and a caption.
+def _entry_table_block(
+    table: ResultTable, section: Section, entry_table: "EntryTable"
+) -> str:
+    """Return a table of entries as LaTeX, with the published values below ours and a caption.
 
-    The caption explains the signs of the verdicts that occur. A grid with many rows is continued in
-    further tables.
+    The caption explains the signs of the verdicts that occur. Many rows are continued in further
+    LaTeX tables.
     """
-    verdicts = dict.fromkeys(entry.verdict for entry in grid.entries)
+    verdicts = dict.fromkeys(entry.verdict for entry in entry_table.entries)
     signs = ", ".join(f"${_SIGNS[name]}$ {name}" for name in verdicts if name in _SIGNS)
-    caption = _caption(table.title, grid.heading, section.heading)
+    caption = _caption(table.title, entry_table.heading, section.heading)
     if signs:
         caption += f". Published values stand below ours: {signs}"
-    header = [tex(grid.corner), *map(tex, grid.columns)]
-    alignment = f"l{'c' * len(grid.columns)}"
-    lines = list(_grid_rows(grid))
+    header = [tex(entry_table.corner), *map(tex, entry_table.columns)]
+    alignment = f"l{'c' * len(entry_table.columns)}"
+    lines = list(_entry_table_rows(entry_table))
     return "\n".join(_table_texts(caption, alignment, header, lines))
 
 
@@ -227,12 +229,12 @@ def _table_texts(
         is_continued = True
 
 
-def _grid_rows(grid: "TableGrid") -> Iterator[list[str]]:
-    """Yield a list of LaTeX rows for each row of a grid: our values, then the published ones.
+def _entry_table_rows(entry_table: "EntryTable") -> Iterator[list[str]]:
+    """Yield a list of LaTeX rows for each row of a table: our values, then the published ones.
 
     Without a published value, the second row is left out.
     """
-    for name, entries in grid.rows:
+    for name, entries in entry_table.rows:
         ours = [_our_text(entry) for entry in entries]
         published = [_published_text(entry) for entry in entries]
         rows = [_latex_row([tex(name), *ours])]
@@ -249,7 +251,7 @@ def _latex_row(cells: Sequence[str]) -> str:
 def _our_text(entry: Entry | None) -> str:
     """Return our value as LaTeX, in bold if it is the best of its row.
 
-    It is a dash if the entry has no value of ours, and empty if the grid has no entry (None).
+    It is a dash if the entry has no value of ours, and empty without an entry (None).
     """
     if entry is None:
         return ""
@@ -259,7 +261,8 @@ def _our_text(entry: Entry | None) -> str:
 def _published_text(entry: Entry | None) -> str:
     """Return the published value as LaTeX with the sign of its verdict, in bold if it is the best.
 
-    It is empty without a published value, or if the grid has no entry (None).
+    The sign is missing without a verdict. The text is empty without a published value or an entry
+    (None).
     """
     if entry is None or not entry.published_text:
         return ""

@@ -27,10 +27,10 @@ from elmbench.tables.result_table import (
 from elmbench.terminal import escape
 
 if TYPE_CHECKING:
-    from elmbench.report.build_table import TableGrid
+    from elmbench.report.build_table import EntryTable
     from elmbench.specs.profiles import Resolved
 
-#: Characters of a line, between two columns, and at most of a row's name in a grid.
+#: Characters of a line, between two columns, and at most of a row's name in an `EntryTable`.
 WIDTH = 80
 GAP = 2
 _NAME = 20
@@ -67,7 +67,7 @@ def table_text(
 
     Published values have the layout of the paper, data sets by models: the paper's row, with the
     signs of the verdicts, is below ours, and the best value of each row is marked. Other values,
-    and comparisons, have the lines of their kind of table. A grid wider than `width` characters is
+    and comparisons, have the lines of their kind of table. A table wider than `width` characters is
     cut into blocks of columns. `hidden`: kinds of notes that are left out below; questions to the
     user are always shown, above the sections.
     """
@@ -81,12 +81,12 @@ def table_text(
     has_own_order = kind_of_table(resolved).ranks
     for i, section in enumerate(table.sections):
         parts.append(Text(f"\n{section.heading}", style="italic"))
-        grids = []
+        entry_tables = []
         if not has_own_order:
-            grids = grids_to_show(section, resolved, first=i == 0)
-        for grid in grids:
-            parts += _grid_text(grid, width)
-        if not grids:
+            entry_tables = entry_tables_to_show(section, resolved, first=i == 0)
+        for entry_table in entry_tables:
+            parts += _entry_table_text(entry_table, width)
+        if not entry_tables:
             parts += section_text(table, section, width)
     below = {*hidden, QUESTION}
     notes = [note for note in table.notes if note.kind not in below]
@@ -179,8 +179,9 @@ def _side_by_side(
 ) -> list[list[T]]:
     """Return columns in groups that each fit into `space` characters, in their order.
 
-    `units`: lists of columns that stay together, even if one is wider. `width_of`: returns the
-    width of a column in characters, without the gap of `GAP` before it.
+    `units`: lists of columns that stay together, even if one is wider; without any, there is one
+    empty group. `width_of`: returns the width of a column in characters, without the gap of `GAP`
+    before it.
     """
     groups: list[list[T]] = [[]]
     for unit in units:
@@ -312,36 +313,38 @@ def _colours_of(section: Section) -> dict[str, str]:
     return colours
 
 
-def grids_to_show(
+def entry_tables_to_show(
     section: Section, resolved: Resolved, *, first: bool
-) -> list[TableGrid]:
-    """Return the grids of a section that a table shows; none if none has published values.
+) -> list[EntryTable]:
+    """Return the entries of a section as the tables that are shown; [] if none is published.
 
-    They are those with published values or added metrics. The first section (`first`) also has the
-    times of the fits; the others (`first` is False) leave out grids of times and sizes alone,
-    unless all are. Grids of times without published values come last.
+    They are the tables with published values or added metrics. The first section (`first`) also has
+    the times of the fits; the others (`first` is False) leave out tables of times and sizes alone,
+    unless all are. Tables of times without published values come last.
     """
-    from elmbench.report.build_table import grids_of
+    from elmbench.report.build_table import entry_tables_of
     from elmbench.specs.measures import UNJUDGED
 
-    grids = grids_of(section, resolved)
-    with_published = [grid for grid in grids if grid.has_published]
+    tables = entry_tables_of(section, resolved)
+    with_published = [table for table in tables if table.has_published]
     if not with_published:
         return []
     metrics = {*resolved.spec.protocol.all_metrics}
     added = metrics - {*resolved.file.spec.protocol.all_metrics}
-    published = [grid for grid in grids if grid.has_published or grid.measures & added]
+    published = [
+        table for table in tables if table.has_published or table.measures & added
+    ]
     if first:
-        times = [grid for grid in grids if grid.measures == {"fit_seconds"}]
-        return published + [grid for grid in times if not grid.has_published]
+        times = [table for table in tables if table.measures == {"fit_seconds"}]
+        return published + [table for table in times if not table.has_published]
     # Another selection or reading changes the judged values.
-    judged = [grid for grid in published if grid.measures - {*UNJUDGED}]
+    judged = [table for table in published if table.measures - {*UNJUDGED}]
     return judged or published
 
 
 @dataclass(frozen=True)
-class _GridBlocks:
-    """The texts of a grid's lines, and its columns in groups that fit the width."""
+class _EntryTableBlocks:
+    """The lines of a table of entries as texts, and its columns in groups that fit the width."""
 
     #: The label of each line, and a text for each column.
     lines: list[tuple[Text, list[Text]]]
@@ -350,32 +353,32 @@ class _GridBlocks:
     has_deviations: bool
 
 
-def _grid_text(grid: TableGrid, width: int) -> Iterator[RenderableType]:
-    """Yield a grid in blocks of columns that fit `width` characters, as tables of rich.
+def _entry_table_text(entry_table: EntryTable, width: int) -> Iterator[RenderableType]:
+    """Yield a table of entries in blocks of columns that fit `width` characters, for rich to print.
 
-    Each row has a line of ours and, if values of the block are published, one of the paper.
-    Deviations are left out if there are then fewer blocks; the heading says so.
+    Its heading comes first. Each row has a line of ours and, if values of the block are published,
+    one of the paper. Deviations are left out if there are then fewer blocks; the heading says so.
     """
-    longest_name = max(len(name) for name, _ in grid.rows)
-    widest = max(len(_PAPER), len(grid.corner), longest_name)
+    longest_name = max(len(name) for name, _ in entry_table.rows)
+    widest = max(len(_PAPER), len(entry_table.corner), longest_name)
     name_width = min(_NAME, widest)
     space = width - name_width - 1
-    with_deviations = _grid_blocks(grid, space, deviations=True)
-    without_deviations = _grid_blocks(grid, space, deviations=False)
+    with_deviations = _entry_table_blocks(entry_table, space, deviations=True)
+    without_deviations = _entry_table_blocks(entry_table, space, deviations=False)
     blocks = with_deviations
     if len(without_deviations.groups) < len(with_deviations.groups):
         blocks = without_deviations
     hint = "" if blocks.has_deviations else " (deviations: --format md)"
-    yield Text(f"\n{grid.heading}{hint}", style="bold")
+    yield Text(f"\n{entry_table.heading}{hint}", style="bold")
     for number, group in enumerate(blocks.groups):
         if number:
             yield Text("")
         table = RichTable(
             box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold"
         )
-        table.add_column(Text(grid.corner), width=name_width, overflow="fold")
+        table.add_column(Text(entry_table.corner), width=name_width, overflow="fold")
         for i in group:
-            heading = Text(grid.columns[i])
+            heading = Text(entry_table.columns[i])
             table.add_column(heading, overflow="fold")
         for label, texts in blocks.lines:
             shown = [texts[i] for i in group]
@@ -384,13 +387,16 @@ def _grid_text(grid: TableGrid, width: int) -> Iterator[RenderableType]:
         yield table
 
 
-def _grid_blocks(grid: TableGrid, space: int, *, deviations: bool) -> _GridBlocks:
-    """Return the texts of a grid, and its columns in groups that fit into `space` characters.
+def _entry_table_blocks(
+    entry_table: EntryTable, space: int, *, deviations: bool
+) -> _EntryTableBlocks:
+    """Return the texts of a table of entries, and its columns in groups that fit into `space`.
 
-    `space`: without the column of names. `deviations`: keep the ± part of values.
+    There are two lines for each row: our values and the published ones. `space`: in characters,
+    without the column of names. `deviations`: keep the ± part of values.
     """
     lines: list[tuple[Text, list[Text]]] = []
-    for name, entries in grid.rows:
+    for name, entries in entry_table.rows:
         ours = [_our_text(entry, deviations) for entry in entries]
         published = [_published_text(entry, deviations) for entry in entries]
         lines.append((Text(name), ours))
@@ -398,12 +404,12 @@ def _grid_blocks(grid: TableGrid, space: int, *, deviations: bool) -> _GridBlock
     # The widest text of each column, with its heading.
     rows = [texts for _, texts in lines]
     widths = []
-    for column in zip(grid.columns, *rows, strict=True):
+    for column in zip(entry_table.columns, *rows, strict=True):
         lengths = [len(text) for text in column]
         widths.append(max(lengths))
     columns = [[i] for i in range(len(widths))]
     groups = _side_by_side(columns, widths.__getitem__, space)
-    return _GridBlocks(
+    return _EntryTableBlocks(
         lines=lines,
         groups=groups,
         has_deviations=deviations,
@@ -413,8 +419,8 @@ def _grid_blocks(grid: TableGrid, space: int, *, deviations: bool) -> _GridBlock
 def _our_text(entry: Entry | None, deviations: bool) -> Text:
     """Return our value as text, with an asterisk if it is the best of its row.
 
-    It is a dash if the entry has no value of ours, and empty if the grid has no entry (None).
-    `deviations`: keep the ± part.
+    It is a dash if the entry has no value of ours, and empty without an entry (None). `deviations`:
+    keep the ± part.
     """
     if entry is None:
         return Text("")

@@ -256,5 +256,5 @@ def test_without_results_there_is_no_site(tmp_path: Path) -> None:
 def test_a_table_of_times_begins_with_them() -> None:
     results = committed("fast/rkelm/figure4")
     section = next(sections_of(results, include_extra=True))
-    assert [grid.measures for grid in section["grids"]] == [{"fit_seconds"}]
+    assert [table.measures for table in section["entry_tables"]] == [{"fit_seconds"}]
     assert "accuracy" in section["beside"]

@@ -361,20 +361,20 @@ def test_every_value_that_sorting_goes_by_is_a_mean(site: Path, results: Path) -
 
 
 def test_names_are_escaped_everywhere_in_a_table(script: str) -> None:
-    from elmbench.report.build_table import TableGrid
+    from elmbench.report.build_table import EntryTable
     from elmbench.report.site.charts import Picture
     from elmbench.report.site.pages import environment
 
     source = (
-        "{% import 'macros.html' as m with context %}{{ m.grid(one, one.heading) }}{{ m.plain([s], "
+        "{% import 'macros.html' as m with context %}{{ m.entry_table(one, one.heading) }}{{ m.plain([s], "
         "[[s]], s) }}"
     )
     source += "{{ m.picture(picture) }}"
-    grid = TableGrid(script, script, (script,), ((script, (None,)),))
+    entry_table = EntryTable(script, script, (script,), ((script, (None,)),))
     shown = (
         environment()
         .from_string(source)
-        .render(one=grid, s=script, picture=Picture(script, b""))
+        .render(one=entry_table, s=script, picture=Picture(script, b""))
     )
     assert "<script" not in shown
     assert shown.count("&lt;script&gt;") >= 8
