@@ -158,10 +158,11 @@ def _next_step(results: Results, command: str) -> list[str]:
 
 
 def _conclusion(results: Results) -> list[str]:
-    """Return a sentence for each data set on its best model.
+    """Return the sentences that conclude a comparison, in the order of the data sets.
 
-    A sentence also names the models that cannot be distinguished from the best one. It begins with
-    the name of the data set only if there are several.
+    One names the best model; the next one names the models that cannot be distinguished from it, or
+    says that all others differ or that there is no test. They begin with the name of the data set
+    only if there are several.
     """
     from elmbench.tables.result_table import CONCLUSION
 

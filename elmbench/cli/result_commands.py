@@ -261,10 +261,10 @@ def table_command(
 def _update_files(
     experiment: str | None, profile: str, figure_format: FigureFormat
 ) -> None:
-    """Rewrite the files beside the `cells.csv` of a table, and print its folder.
+    """Rewrite the files beside the `cells.csv` of a table or of all, and print their folders.
 
-    `experiment`: its id or alias; None for all tables with results under `profile`. Raises
-    NothingToCompareError if there are no results.
+    `experiment`: the id or alias of a table; None for all tables with results under `profile`.
+    Raises NothingToCompareError if there are no results.
     """
     from elmbench.cli.progress import show_tables
     from elmbench.report.update_tables import update_tables

@@ -44,8 +44,9 @@ def run_cells(
 ) -> T:
     """Carry out a plan with live progress, and return the result of `carry_out`.
 
-    `carry_out`: called as `carry_out(prepared, on_event, executor)`: `execute`, which also writes
-    tables, or `compute`. On Ctrl-C or SIGTERM, print how to resume, and exit with code 130.
+    The number of cells to run is printed first. `carry_out`: called as `carry_out(prepared,
+    on_event, executor)`: `execute`, which also writes tables, or `compute`. On Ctrl-C or SIGTERM,
+    print how to resume, and exit with code 130.
     """
     from elmbench.cli.progress import CommandProgress
 

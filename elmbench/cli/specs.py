@@ -127,8 +127,8 @@ def _datasets() -> Iterator[dict[str, Any]]:
 def _models() -> Iterator[dict[str, Any]]:
     """Yield a dict for each model of the registry, for `elmbench list models`.
 
-    Its keys are name, title, parameters (the names of those in its default grid), tasks (a list),
-    and origin (the package or file that has it).
+    Its keys are name, title (with " (baseline)" after that of a baseline), parameters (the names of
+    those in its default grid), tasks (a list), and origin (the package or file that has it).
     """
     from elmbench.registry import TASKS, registry
 

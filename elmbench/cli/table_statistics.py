@@ -85,8 +85,8 @@ def show_statistics(
 def _nothing_to_compare(resolved: Resolved) -> ElmbenchError:
     """Return the error for a table without two models on the same two data sets.
 
-    Its next step is to run the table if its spec has several models and data sets, or else to look
-    for another one.
+    Its next step is to run the table if it is a comparison, or its spec has several models and data
+    sets; or else to look for another one.
     """
     spec = resolved.file.spec
     kind = kind_of_table(resolved)

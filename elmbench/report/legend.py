@@ -28,8 +28,8 @@ _LEGEND = {
 def legend_of(table: ResultTable) -> list[str]:
     """Return the sentences that explain verdicts, ratios of times and optimism in a table.
 
-    Only columns that some line has are explained, and verdicts only if a value is compared. If
-    nothing is random in some value, a sentence explains the verdict `exact`.
+    Only columns that some line has are explained, and verdicts only if a value is compared; the
+    list may be empty. If nothing is random in some value, a sentence explains the verdict `exact`.
     """
     shown: set[str] = set()
     for section in table.sections:

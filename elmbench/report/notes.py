@@ -68,9 +68,10 @@ def table_notes(
 def added_notes(cells: pd.DataFrame, resolved: Resolved) -> Iterator[Note]:
     """Yield a note for each data set and selection with models that the paper's table lacks.
 
-    It gives the p-values of all models against the best one on the same folds, under the default
-    readings, after Holm's correction. There is none if fewer than two models can be tested, or the
-    sizes of the split are not known. `cells`: the frame of `cells.csv`.
+    It gives the p-values of all models against the best one, under the default readings, after
+    Holm's correction. Folds on which a model has no score are left out. There is no note if fewer
+    than two models can be tested, or the sizes of the split are not known. `cells`: the frame of
+    `cells.csv`.
     """
     columns = set(resolved.spec.models)
     if set(cells["model"]) <= columns:
@@ -190,7 +191,7 @@ def warning_notes(cells: pd.DataFrame) -> Iterator[Note]:
 
 
 def not_run_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
-    """Yield a note on the model columns that are not run on a data set, for each reason.
+    """Yield a note for each data set and reason for which model columns are not run.
 
     The experiment's file names them and the reasons. Only the data sets `datasets` are considered.
     """
@@ -253,9 +254,10 @@ def train_rows_notes(resolved: Resolved) -> Iterator[Note]:
 def ending_notes(cells: pd.DataFrame) -> Iterator[Note]:
     """Yield notes on cells that did not end ok.
 
-    A note is for each data set that is unavailable, and for each group of cells (data set, model,
-    selection, reading) and ending: how many of its cells, and the first line of the first reason.
-    `cells`: the frame of `cells.csv`.
+    Data sets that are unavailable for the same reason share a note, and so do groups of cells (data
+    set, model, selection, reading) with the same ending, reason and number of such cells. The
+    reason of a group is the first line of that of its first cell. `cells`: the frame of
+    `cells.csv`.
     """
     bad = cells[cells["status"] != "ok"]
     if bad.empty:

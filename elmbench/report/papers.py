@@ -169,7 +169,7 @@ class PaperResults:
 
     @property
     def answer(self) -> str:
-        """The sentence on the whole paper or, if nothing is compared, the reason."""
+        """The first of `sentences` or, if there is none, the reason why nothing is compared."""
         if self.sentences:
             return self.sentences[0]
         labels = ", ".join(table.file.spec.label for table in self.run or self.tables)

@@ -194,8 +194,10 @@ class ResultBlocks:
         """Return a table of results as fenced text, as `elmbench table` prints it, without notes.
 
         It has the first section under `reading`: "id=value;id=value", or empty for the default
-        readings. `id`: of the table, or its alias. `metric`, `dataset`: show only this one; all if
-        empty. Raises ElmbenchError if the table has no results under the profile or the reading.
+        readings. `id`: of the table, or its alias. `metric`: show only this one; without published
+        values of it, the whole section is shown, as it is if empty. `dataset`: show only this one;
+        all if empty. Raises ElmbenchError if the table has no results under the profile or the
+        reading, or on the data set.
         """
         results = self.table_results(id, profile)
         if dataset:
@@ -290,9 +292,9 @@ class ResultBlocks:
     def own_runs(self) -> str:
         """Return a Markdown table: how many of our own runs lie in the interval of the other runs.
 
-        It has a line for each paper whose models have enough runs, and one for all; about 95 %
-        should be inside. It checks our intervals, and uses no published number. Raises
-        ElmbenchError if there are no papers.
+        It has a line for each paper whose models have enough runs, and one for all (no line if none
+        has); about 95 % should be inside. It checks our intervals, and uses no published number.
+        Raises ElmbenchError if there are no papers.
         """
         papers = self.all_papers()
         if not papers:

@@ -42,10 +42,10 @@ def write_table(
     """Write the files of a table that follow from its cells into its folder.
 
     They are `summary.csv`, `table.md`, the figure and, if they have lines, `optimism.csv` and
-    `claims.csv`. `outputs`: the stored results that a figure may show; None if they are not at
-    hand: then such a figure is drawn from the data of its last run. `figure_format`: of a second
-    picture, such as "svg"; "png" for none. Pictures in the formats of earlier runs are replaced,
-    too.
+    `claims.csv`; without lines, earlier ones of these two stay. `outputs`: the stored results that
+    a figure may show; None if they are not at hand: then such a figure is drawn from the data of
+    its last run. `figure_format`: of a second picture, such as "svg"; "png" for none. Pictures in
+    the formats of earlier runs are replaced, too.
     """
     folder = results.folder
     write_frame(results.summary, folder / "summary.csv")

@@ -34,8 +34,8 @@ def selection_text(select: str, resolved: Resolved) -> str:
 def _once_text(resolved: Resolved) -> str:
     """Return how hyperparameters are selected once, for the selection `once`, in words.
 
-    The words give the number of rows of the selection, and the splits that then test the
-    hyperparameters.
+    The words give the number of rows of the selection (a range if the data sets differ), and the
+    splits that then test the hyperparameters.
     """
     inner = resolved.spec.protocol.inner
     sizes = _sizes_of_selection(resolved)
@@ -70,7 +70,11 @@ def _sizes_of_selection(resolved: Resolved) -> set[int]:
 
 
 def _outer_text(resolved: Resolved) -> str:
-    """Return the outer splits and runs in words: "5 outer folds (kfold), 10 runs"."""
+    """Return the outer splits and runs in words: "5 outer folds (kfold), 10 runs".
+
+    A single run is not named. Splits without a number of folds are "one test part", or "one task"
+    if each row is a test part.
+    """
     outer = resolved.spec.protocol.outer
     text = "one test part"
     if outer.folds > 1:

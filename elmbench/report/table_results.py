@@ -181,10 +181,10 @@ class Results:
     ) -> RenderableType:
         """Return the table for rich to print in lines of `width` characters.
 
-        The last line counts the verdicts, if the table has published values. `hidden`: kinds of
-        notes that are left out, such as "claim"; none by default. `readings`: True for the sections
-        of all choices of readings; False for the default readings alone, or all sections if these
-        have no value.
+        If the table has published values, the last lines explain the marks and count the verdicts.
+        `hidden`: kinds of notes that are left out, such as "claim"; none by default. `readings`:
+        True for the sections of all choices of readings; False for the default readings alone, or
+        all sections if these have no value.
         """
         shown = self.table if readings else self.default_table
         table = table_text(shown, self.resolved, width, hidden)

@@ -144,7 +144,8 @@ def order_text(verdict: TableVerdict) -> str:
 
     Of 18 pairs of models on a data set that the print separates by more than the margin, our runs
     then separate 15; 12 of them have the printed order, and 3 are too close in our runs. "+0" is
-    left out. The text is a dash if the print separates no pair.
+    left out. The text is a dash if the print separates no pair, and "0/0 +3" if our runs separate
+    none.
     """
     order = verdict.order
     if not order.n:
@@ -332,9 +333,10 @@ def exceptions_words(verdict: MeasureVerdict) -> str:
 def _strict_words(verdict: TableVerdict, corrected_p: float | None) -> str:
     """Return the sentence on the strict test, with a trailing space; empty without a test.
 
-    It gives the p-value of the print as one more rerun of ours, and the number of published values
-    outside of their prediction intervals. `corrected_p`: after Holm's correction for the paper's
-    tables; None, or one with the same text, is not shown.
+    It gives the p-value of the print as one more rerun of ours, a second one if the published
+    values may be means of runs, and the number of published values outside of their prediction
+    intervals (as single runs). `corrected_p`: the first p-value after Holm's correction for the
+    paper's tables; None, or one with the same text, is not shown.
     """
     if not verdict.strict:
         return ""

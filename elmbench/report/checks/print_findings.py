@@ -24,10 +24,10 @@ class CheckedPrint(NamedTuple):
 def check_prints(names: Sequence[str]) -> list[CheckedPrint]:
     """Check the published values of tables for slips that no results are needed to see.
 
-    Return a record for each table that has published values: its id, their number and its findings,
-    which may be none. Each table is checked beside all tables of its paper, even if these are not
-    named. `names`: ids, aliases or keys of papers; all tables if empty. Raises
-    NothingToCompareError if none of them has published values.
+    Return a `CheckedPrint` for each table that has published values, by paper; its findings may be
+    none. Each table is checked beside all tables of its paper, even if these are not named.
+    `names`: ids, aliases or keys of papers; all tables if empty. Raises NothingToCompareError if
+    none of them has published values.
     """
     files = _files_of(names)
     wanted = {file.id for file in files}
@@ -67,10 +67,10 @@ def _files_of(names: Sequence[str]) -> list[ExperimentFile]:
 
 
 def summary_text(checked: Sequence[CheckedPrint]) -> str:
-    """Return a sentence of counts.
+    """Return the sentence that counts the findings, published values and tables of a check.
 
-    `checked`: the tables, whose findings and values are added up. It is such as "2 findings in 310
-    published values of 8 tables." and has a full stop.
+    It is such as "2 findings in 310 published values of 8 tables." and has a full stop. `checked`:
+    the tables, whose findings and values are added up.
     """
     n_findings = 0
     n_values = 0

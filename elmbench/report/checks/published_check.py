@@ -72,8 +72,8 @@ def recall_check(
     """
 
     def make() -> str | None:
-        # Only here, since pandas takes half a second to import.
         """Return the comparison as JSON, None if it is not to be cached; add it to `texts`."""
+        # Only here, since pandas takes half a second to import.
         from elmbench.report.checks.published_tables import check_published
 
         papers = check_published(names, profile, dirs, watch)

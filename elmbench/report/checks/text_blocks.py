@@ -105,10 +105,10 @@ def _measure_blocks(tables: Iterable[JudgedTable]) -> Iterator[Block]:
 def _time_blocks(tables: Iterable[JudgedTable]) -> Iterator[Block]:
     """Yield the table with the agreement of our times with the printed ones, and its legend.
 
-    The columns are the table's id, the metric, the number of values, the median factor between our
-    ratio and the printed one, and the rank correlation. It has a line for each table and kind of
-    time, under the most faithful profile. There is no block if no table has printed times; each
-    table must have results.
+    An empty block comes first. The columns are the table's id, the metric, the number of values,
+    the median factor between our ratio and the printed one, and the rank correlation. It has a line
+    for each table and kind of time, under the most faithful profile. There is no block if no table
+    has printed times; each table must have results.
     """
     rows = [
         (

@@ -84,11 +84,11 @@ def comparison_charts(
 ) -> Iterator[Picture]:
     """Yield the pictures of one data set of a comparison on a user's data.
 
-    The first has the scores of all models. The next are of the best model: predictions of a
+    The first has the scores of all ranked models. The next are of the best model: predictions of a
     regression, or a confusion matrix and, for two classes with a positive one, curves of the best
     few. The last has the importance of columns. `predictions`, `importance`: the lines of
     `predictions.csv` and `importance.csv` of all data sets; without lines, their pictures are left
-    out.
+    out. If no model has a rank, there are no scores and no predictions.
     """
     ranked = rank_models(results.summary, spec.name, results.resolved).models
     rows = _lines_of(predictions, spec.name)
@@ -158,8 +158,8 @@ def _scores_picture(
 def _regression_picture(model: str, rows: pd.DataFrame) -> Picture:
     """Return the picture of the targets of a regression against the predictions, with the diagonal.
 
-    `rows`: test rows with columns `predicted` and `true`; at most `_MOST_POINTS` of them, drawn at
-    random, are shown.
+    `rows`: test rows with columns `predicted` and `true`. Of more than `_MOST_POINTS` rows, so many
+    are shown, drawn at random but always the same.
     """
     sample = (
         rows[["predicted", "true"]]
@@ -221,11 +221,12 @@ def _confusion_picture(
 def _curve_pictures(
     by_model: Mapping[str, pd.DataFrame], positive: str
 ) -> Iterator[Picture]:
-    """Yield the pictures of the ROC and precision-recall curves of `_MOST_CURVES` models.
+    """Yield the pictures of the ROC and precision-recall curves of at most `_MOST_CURVES` models.
 
-    The best models come first. Models without a probability or decision value for every row have no
-    curve; without any curve, there is no picture. `by_model`: {model: lines of `predictions.csv`},
-    the best first. `positive`: the class whose curves are drawn.
+    The best models come first. A curve is drawn from probabilities or else from decision values;
+    models without one of them for every row have no curve. Without any curve, there is no picture.
+    `by_model`: {model: lines of `predictions.csv`}, the best first. `positive`: the class whose
+    curves are drawn.
     """
     from sklearn.metrics import PrecisionRecallDisplay, RocCurveDisplay
 

@@ -259,9 +259,9 @@ def comparison_html(
 def optimism_table(results: Results) -> pd.DataFrame:
     """Return a frame of texts with a line for each model on each data set that has optimism.
 
-    Only the default readings count. The columns are data set, model, optimism, from, to (the ends
-    of its 95 % interval), oracle, nested, folds and measure; numbers have four decimals, a missing
-    one is empty.
+    Only the default readings count. The columns are data set (spelt as in the paper), model,
+    optimism, from, to (the ends of its 95 % interval), oracle, nested, folds (a number) and measure
+    (in words). Scores and optimism are texts with four decimals, empty if missing.
     """
     optimism = results.judged.default_optimism
     spelling = results.resolved.spelling
@@ -290,7 +290,7 @@ def optimism_table(results: Results) -> pd.DataFrame:
 def datasets_table(
     papers: Sequence[PaperResults], datasets: Iterable[DatasetSpec]
 ) -> pd.DataFrame:
-    """Return a frame with a line for each data set.
+    """Return a frame with a line for each data set; without any, it has no columns.
 
     The columns are name, title, task, rows, columns, tables (those that use it as a text; a dash if
     none does), licence and citation.

@@ -86,7 +86,8 @@ def measure_cells(verdict: TableVerdict) -> list[dict[str, str]]:
     """Return a dict of texts for each of the measures values, order and differences.
 
     Its keys are `measure` (its name), `state` ("holds", ...), `sign` (of the state), `text` (its
-    numbers; a dash without any) and `exceptions` (models or data sets, separated by commas).
+    numbers; a dash without any) and `exceptions` (" but for SVM" or "; contradicted by SVM"; empty
+    without any).
     """
     values = verdict.values
     texts = {

@@ -19,9 +19,9 @@ def markdown(
 ) -> str:
     """Return a table as a Markdown document: commands, a table for each section, figure and notes.
 
-    `commands`: those that made it. `figure`: the path of its picture, which must be in the folder
-    of the document, as only its name is used; None for no figure. Further arguments are ignored:
-    all formats have the same parameters.
+    The legend of the columns follows the figure. `commands`: those that made it. `figure`: the path
+    of its picture, which must be in the folder of the document, as only its name is used; None for
+    no figure. Further arguments are ignored: all formats have the same parameters.
     """
     lines = [
         f"# {literal(table.title)}",
