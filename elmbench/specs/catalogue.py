@@ -111,7 +111,8 @@ def load_catalogue(root: Path | None = None) -> dict[str, ExperimentFile]:
 def read_papers(root: Path) -> dict[str, ExperimentFile]:
     """Return {id: experiment} of the files in `experiments/*/` of the folder `root`.
 
-    Ids, aliases and the names of files are checked (ElmbenchError); the content of tables is not.
+    They are in the order of the folders' names, then of the numbers of the tables. Ids, aliases and
+    the names of files are checked (ElmbenchError); the content of tables is not.
     """
     folder = root / "experiments"
     files: dict[str, ExperimentFile] = {}
@@ -126,10 +127,11 @@ def read_papers(root: Path) -> dict[str, ExperimentFile]:
 def check_tables(
     files: Collection[ExperimentFile], *, with_papers: bool = True
 ) -> None:
-    """Raise ElmbenchError for the first fault of some tables, under all choices of their readings.
+    """Raise ElmbenchError for the first fault of some tables, also under each of their readings.
 
-    `with_papers`: True to check also the margins and the proposed models in the file of each paper,
-    against all tables of the paper; False checks the tables alone.
+    Each value of a reading is tried alone, with the defaults of the others. `with_papers`: True to
+    check also the margins and the proposed models in the file of each paper, against all tables of
+    the paper; False checks the tables alone.
     """
     # Tables without a base come first, so that an error in a base names its file.
     in_order = sorted(files, key=lambda file: "based-on" in _read_file(file.path))
@@ -221,8 +223,8 @@ def check_table(file: ExperimentFile) -> None:
 def _check_csv_files(file: ExperimentFile) -> None:
     """Raise ElmbenchError if a CSV file that a table names does not exist.
 
-    These are the files of published values and of given splits. The name of an OpenML task in place
-    of a file of splits is not checked.
+    These are the files of published values, of hyperparameters and of given splits. The name of an
+    OpenML task in place of a file of splits is not checked.
     """
     published = file.spec.published
     protocol = file.spec.protocol
@@ -321,7 +323,8 @@ def read_own_table(
     """Return a user's table, which belongs to no paper, from its YAML file.
 
     Its content is not validated, but completed by that of the file it is based on. By default, its
-    id is `own/NAME`, by the name of the file. `datasets`: the user's data sets that come with it.
+    id is `own/NAME`, by the name of the file in lower case, with hyphens for other characters than
+    letters and digits. `datasets`: the user's data sets that come with it.
     """
     words = re.sub(r"[^a-z0-9]+", "-", path.stem.lower())
     name = words.strip("-")
@@ -336,8 +339,9 @@ def _merge_base(path: Path, ancestors: tuple[Path, ...] = ()) -> dict[str, Any]:
     """Return the content of a file, not validated, completed by that of the file it is `based-on`.
 
     Keys in `without`, and those such as id and title that belong to one table, are not taken over.
-    A model that is null is removed. `ancestors`: the files that are based on this one. Raises
-    ElmbenchError for a circle, an unknown base, or a key in `without` that the base lacks.
+    A model that is null is removed, if the file has a base. `ancestors`: the files that are based
+    on this one. Raises ElmbenchError if a file is not a mapping, for a circle, an unknown base, or
+    a key in `without` that the base lacks.
     """
     content = _read_file(path)
     if not isinstance(content, dict):

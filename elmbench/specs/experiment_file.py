@@ -117,8 +117,8 @@ class ExperimentFile:
         """Return the table changed by values of readings; the same object if they change nothing.
 
         `readings`: {id of a reading: name of the chosen value}, both as `paper.yaml` defines them
-        (else KeyError). Other readings have their defaults. Raises ElmbenchError if the changed
-        table is not valid.
+        (else KeyError). They are applied in the order of their ids; other readings have their
+        defaults. Raises ElmbenchError if the changed table is not valid.
         """
         changes = {
             name: self.paper.readings[name].values[value].set

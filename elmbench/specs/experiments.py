@@ -225,8 +225,8 @@ class Experiment(Spec):
     def _fits_have_fixed_parameters(self) -> Experiment:
         """Raise ValueError if an outer split for fixed hyperparameters has unsuitable columns.
 
-        These search some, carry their state over, or limit their training rows under the .632
-        bootstrap.
+        These search some (unless the only selection is `once`), carry their state over, or limit
+        their training rows under the .632 bootstrap.
         """
         kind = self.protocol.outer.kind
         if kind not in FIXED_FITS:

@@ -189,7 +189,7 @@ class SpecLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Safe
 
 
 def _count_values(node: yaml.Node, counts: dict[yaml.Node, int]) -> int:
-    """Return the number of values of a node and those below it.
+    """Return the number of values of a node and those below it, in which keys are values, too.
 
     The values of an anchor are counted at each alias. `counts`: {node that has been counted: its
     number, or 0 while it is being counted}; it is updated. Raises ConstructorError if there are
@@ -248,7 +248,7 @@ def raw_names(content: Mapping[str, Any], key: str) -> list[str]:
     """Return the names in content that is not validated yet, as texts.
 
     They are the items of the list, or the keys of the mapping, under `key`; none if there is
-    neither.
+    neither, but a text or nothing.
     """
     names = content.get(key)
     return (

@@ -97,7 +97,7 @@ def parse_limits(text: str) -> Limits:
 def parse_duration(text: str) -> float:
     """Return the seconds of a duration, a `text` such as `30min`, `2h` or `90`.
 
-    Raises ElmbenchError if it cannot be read.
+    It may be 0. Raises ElmbenchError if it cannot be read.
     """
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *([a-z]*)", text)
     if match is None or match[2] not in _TIME:

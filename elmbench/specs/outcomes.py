@@ -33,7 +33,10 @@ class Outcome:
 
 @cache
 def read_outcomes() -> dict[str, Outcome]:
-    """Return {id of the table: outcome} of the committed outcomes; empty if there is no file."""
+    """Return {id of the table: outcome} of the committed outcomes; empty if there is no file.
+
+    The dict is cached; do not change it.
+    """
     path = spec_root() / "experiments" / "outcomes.csv"
     if not path.is_file():
         return {}

@@ -165,10 +165,11 @@ class Resolved:
         return self.file.spec.published.means_of if self.file.spec.published else (1,)
 
     def cuts(self, dataset: str) -> bool:
-        """Return True if the profile uses fewer rows of a data set than the paper, or other folds.
+        """Return True if the profile does not use all rows of a data set, or uses other folds.
 
-        Only the numbers of rows and of folds count, not the number of runs. For the data set `all`,
-        return True if the profile does so on some data set.
+        These are compared with the rows of the public file and the printed folds; the number of
+        runs does not count. For the data set `all`, return True if the profile does so on some data
+        set.
         """
         if dataset == ALL:
             return any(map(self.cuts, self.spec.datasets))
@@ -230,8 +231,9 @@ def resolve(
 
     `profile` ({"ci", "fast", "paper"}): a profile that the file lacks is the printed protocol.
     `readings`: {id of the reading: name of the value}; None for none. Other readings have their
-    defaults. Raises ElmbenchError for an unknown profile, reading or value, or if the table has no
-    results under the profile.
+    defaults, and only values that are not the default are in `readings` of the result. Raises
+    ElmbenchError for an unknown profile, reading or value, or if the table has no results under the
+    profile.
     """
     if profile not in PROFILES:
         raise unknown_name(
@@ -273,7 +275,8 @@ def _apply(spec: Experiment, profile: Profile) -> Experiment:
     """Return an experiment with the changes of a profile.
 
     For each data set, runs and folds come from the first of these that gives them: the data set's
-    entry in the profile, the profile, the data set's printed entry, the printed protocol.
+    entry in the profile, the profile, the data set's printed entry, the printed protocol. The
+    profile's numbers of rows change nothing here.
     """
     outer = spec.protocol.outer
     overrides = {}
@@ -348,8 +351,8 @@ def comparison_record(resolved: Resolved) -> dict[str, Any]:
 def find_resolved(name: str, profile: str, results_dir: Path) -> Resolved:
     """Return a table under a profile with default readings, or a comparison.
 
-    `name`: the id or alias of a table; or `own/<name>`, a comparison in the results folder, whose
-    profile is always `compare`. Raises ElmbenchError if there is none.
+    `name`: the id or alias of a table; or `own/<name>` that is not the id of a table: a comparison
+    in the results folder, whose profile is always `compare`. Raises ElmbenchError if there is none.
     """
     if name.startswith("own/") and name not in load_catalogue():
         return recorded_comparison(name, results_dir)

@@ -121,7 +121,8 @@ class PublishedValue:
     def shown(self) -> str:
         """The value as a table shows it: `0.93 ± 0.012`, `2^-20`, `> 600 s`, a dash for a blank.
 
-        It has the printed digits and the metric's unit; a percentage is shown as a share.
+        It has the printed digits and the metric's unit; a percentage is shown as a share, a word as
+        a dash.
         """
         if self.value is None:
             if self.over_seconds is None:
@@ -174,8 +175,8 @@ def _parse_lines(rows: csv.DictReader[str], path: Path) -> Iterator[PublishedVal
     """Yield the published values of a CSV file with a line for each value.
 
     `rows`: a reader of the file. `path`: the file, for messages. Metrics get the suite's names, and
-    percentages become shares. Raises ElmbenchError for an invalid line or a second value of the
-    same data set, model and metric.
+    percentages become shares; a blank gives a value of None. Raises ElmbenchError for an invalid
+    line or a second value of the same data set, model and metric.
     """
     shares = {*metrics_taking("counts"), TRAIN_ACCURACY}
     columns = rows.fieldnames or ()
@@ -242,7 +243,7 @@ def _parse_number(text: str, factor: Decimal, location: str) -> Decimal | None:
     """Return a printed number times `factor`, or a power such as 2^-5 without it.
 
     The empty text gives None. `location`: the file and line, for the message. Raises ElmbenchError
-    if the text is not a number, or is above 1e300 or below 1e-300.
+    if the text is not a number, or its size is above 1e300 or, unless it is 0, below 1e-300.
     """
     if not text:
         return None
@@ -264,8 +265,8 @@ def published_parameters(path: Path) -> PublishedParameters:
     """Return {(data set, model): {hyperparameter: value}} of a file of published values.
 
     Data sets and models have the paper's spelling. A value is one of a hyperparameter unless its
-    metric is a measure other than the size of the model. Whole numbers such as n_hidden are
-    integers, others floats.
+    metric is a measure other than the size of the model; blanks and words are left out. Whole
+    numbers such as n_hidden are integers, others floats.
     """
     table: PublishedParameters = {}
     for published in read_published(path):
@@ -299,7 +300,8 @@ def read_published_table(section: Published | None, folder: Path) -> PublishedTa
     """Return what a paper prints for a table; empty without a section.
 
     `section`: the section `published` of the experiment file; None if it has none. `folder`: the
-    folder of this file.
+    folder of this file. Of several files with hyperparameters of the same data set and model, only
+    those of the last count.
     """
     if section is None:
         return PublishedTable()

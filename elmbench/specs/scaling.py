@@ -26,7 +26,7 @@ class Scale(Spec):
 
     @model_validator(mode="after")
     def _ascending(self) -> Self:
-        """Raise ValueError if the range is not ascending."""
+        """Raise ValueError if the range is not ascending, or has equal ends."""
         if self.range[0] >= self.range[1]:
             raise ValueError(
                 f"the range is {list(self.range)}; expected its smaller end first"

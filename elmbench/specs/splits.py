@@ -338,8 +338,9 @@ class Outer(Spec):
     def _name_the_folds(cls, content: Any) -> Any:
         """Return the content with a repeated scheme replaced by its kind, folds and runs.
 
-        That is, `5x2` becomes 5 runs of `kfold` with 2 folds. Raises ValueError if other numbers
-        are given, or one that the scheme does not fix is missing.
+        That is, `5x2` becomes 5 runs of `kfold` with 2 folds. A split of a plug-in gets its number
+        of folds, and other content is returned as it is. Raises ValueError if other numbers are
+        given, or one that the scheme does not fix is missing.
         """
         name = content.get("kind") if isinstance(content, dict) else None
         if not isinstance(name, str) or name not in REPEATED_SCHEMES:

@@ -70,7 +70,10 @@ class Shape(SpecPart):
 
     @property
     def has_rare_class(self) -> bool:
-        """True if the smallest class has at most a fifth of the rows of an average class."""
+        """True if the smallest class has at most a fifth of the rows of an average class.
+
+        Classes of no or an unknown number of rows do not count; False for fewer than two others.
+        """
         sizes = self.classes.values() if isinstance(self.classes, dict) else ()
         known = [n_rows for n_rows in sizes if n_rows]
         return len(known) > 1 and min(known) <= _RARE * sum(known) / len(known)
@@ -78,7 +81,8 @@ class Shape(SpecPart):
     def count(self, labels: Iterable[str]) -> int | None:
         """Return the number of rows that have one of these labels.
 
-        It is None if the number of rows of one label is not known, or `labels` is empty.
+        It is None if the number of rows of one label is not known, such as that of a label that
+        does not exist, or `labels` is empty.
         """
         counts = [
             self.classes.get(label) if isinstance(self.classes, dict) else None
@@ -416,8 +420,8 @@ def _read_entries(content: Any, source: str) -> dict[str, dict[str, Any]]:
     `content`: that of the file, as YAML reads it. `source`: the file, for messages. An entry with
     `like: NAME` inherits the keys of NAME except those that it sets itself. Aliases, the papers'
     counts and the fingerprint are never inherited; the files in a data directory are those of NAME.
-    Raises ElmbenchError for a name with options, or an unknown NAME. Each entry has its name under
-    the key `name`.
+    Raises ElmbenchError if the content is not a mapping, for a name with options, and for a NAME
+    that is unknown or is like another entry. Each entry has its name under the key `name`.
     """
     if not isinstance(content, dict):
         raise invalid(f"{source}: not a mapping", "data set names, each with its keys")
