@@ -36,7 +36,8 @@ class _ALDKOSELM(KOSELM):
     def _new_state(
         self, n_features: int, n_outputs: int, kernel: Kernel | None
     ) -> DependencyState:
-        """Return a state without rows, with a dictionary of approximately independent rows.
+        """Return a state without rows, with a dictionary of at most `max_atoms` approximately
+        independent rows.
 
         `n_features`: of the rows if `kernel` is None, which stands for the Gaussian kernel of dense
         rows; else 1, as the state numbers the rows. `n_outputs`: columns of the targets.

@@ -158,7 +158,9 @@ class AMMClassifier(HyperplaneClassifier):
 
     @property
     def weight_classes_(self) -> np.ndarray:
-        """The label of each weight, of shape (n_units_,)."""
+        """The label of each weight, of shape (n_units_,), in the order of `weights_`; a single
+        class has all weights.
+        """
         _, _, owners = self._solution()
         last = len(self.classes_) - 1
         return np.asarray(self.classes_[np.minimum(owners, last)])

@@ -82,7 +82,8 @@ class _Neighbors:
         the nearest first; the numbers only if not `return_distance`.
 
         `X`: rows; None for the training rows, which are no neighbours of their own. `n_neighbors`:
-        k, by default that of the model; at most as many as there are rows.
+        k; None or 0 stands for that of the model. A k above the number of possible neighbours
+        becomes that number.
         """
         check_is_fitted(self)
         most = self.n_samples_fit_ - (X is None)
@@ -227,7 +228,8 @@ def _hist_gradient_boosting(
 
 
 def _trees_key(params: Mapping[str, Any], n_rows: int) -> tuple[Any, ...]:
-    """Return a key that is equal for parameters whose trees grow equally on `n_rows` rows.
+    """Return a key that is equal for parameters whose trees grow equally on `n_rows` rows, also if
+    their `random_state` is None.
 
     `params`: {name: value} of all parameters of `_hist_gradient_boosting`, without the class.
     Numbers of leaves beyond those that fit into the rows, at `_LEAF_ROWS` rows each, are equal.

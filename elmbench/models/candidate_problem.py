@@ -117,13 +117,14 @@ class CandidateProblem:
         outputs: Callable[[Any, Any], Any] = lambda model, X: model.predict(X),
         done: Container[tuple[int, int]] = (),
     ) -> Iterator[Evaluated]:
-        """Yield an `Evaluated` of one fit for each candidate and fold; every path must agree with
-        these.
+        """Yield an `Evaluated` of one fit for each candidate and fold, candidate by candidate;
+        every path must agree with these.
 
         `outputs` takes a fitted model and the test rows; by default, it predicts. `done` holds
-        pairs (candidate, fold) that are skipped. If a fit fails with an ArithmeticError or a
-        ValueError, the remaining folds of its candidate are left out. At the end, these candidates
-        are reported in a warning; if all candidates fail, the first error is raised.
+        pairs (candidate, fold) that are skipped. If a fit or its outputs fail with an
+        ArithmeticError or a ValueError, this fold and the later ones of the candidate are left out.
+        At the end, these candidates are reported in a warning; if all candidates fail, the first
+        error is raised.
         """
         failures: dict[int, Exception] = {}
         for i in range(len(self.candidates)):

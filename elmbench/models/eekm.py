@@ -31,11 +31,11 @@ def landmark_map(K: Array) -> Array:
 
     k(x), of shape (h,), holds the kernel of a row with the landmarks. The features are K^(-1/2)
     k(x) up to a rotation, which changes neither projections nor covariance estimates that shrink
-    towards a multiple of the identity. K is overwritten. It is factored by Cholesky with pivots, to
-    its numerical rank r, which is 0 if its diagonal is not positive. Its eigenvalues are those of a
-    matrix of the size of the rank; they are only computed if one of them may be less than `FLOOR`
-    of the largest entry of the diagonal. (Czarnecki and Tabor, section 3 and Algorithm 2.)
+    towards a multiple of the identity. r is the numerical rank of K, 0 if its diagonal is not
+    positive. Eigenvalues of K below `FLOOR` times the largest entry of its diagonal are raised to
+    that value. K is overwritten. (Czarnecki and Tabor, section 3 and Algorithm 2.)
     """
+    # The eigenvalues are only computed if one of them may be below the floor.
     n_landmarks = len(K)
     largest = float(K.diagonal().max())
     if not largest > 0:
@@ -127,7 +127,9 @@ class EEKMClassifier(EntropyClassifier, KernelMixin):
         """Draw the landmarks and find the discriminant of each output on their features.
 
         `T`: targets -1/+1, (n, n_outputs), one column for two classes. `weights`: of the rows,
-        (n,), not their roots; rows of weight 0 are no landmarks; None if all are 1.
+        (n,), not their roots; rows of weight 0 are no landmarks; None if all are 1. A warning is
+        issued for a class of one row, and for classes with the same mean. A ValueError is raised
+        if the kernel of every landmark with itself is 0 or less.
         """
         kernel = self._make_kernel()
         eligible = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)

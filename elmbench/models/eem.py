@@ -53,14 +53,15 @@ def discriminants(
 ) -> dict[int, list[Discriminant]]:
     """Return {number of leading features: [discriminant of each column of targets -1/+1]}.
 
-    `features`: returns a new array with the features of the rows with some numbers. `T`: of shape
-    (n, n_columns). `sizes`: these numbers of leading features, the keys of the result.
-    `constant_warning`: the message if all features are constant. `dimension`: the number of
-    features if further ones are zero in all rows; None if there are none. `weights`: of the rows,
-    (n,), not their roots, may be 0; None if all are 1. `from_products`: compute more features than
-    there are rows, without weights, from the products of the rows; these discriminants agree within
-    round-off, and their condition is a bound. A class of a single row, and coinciding means, lead
-    to a warning; a column without rows of one sign has a direction of zero.
+    `features`: takes row numbers, and returns a new array of the features of these rows, a column
+    for each. `T`: of shape (n, n_columns). `sizes`: these numbers of leading features, the keys of
+    the result. `constant_warning`: the message if all features are constant. `dimension`: the
+    number of features if further ones are zero in all rows; None if there are none. `weights`: of
+    the rows, (n,), not their roots, may be 0; None if all are 1. `from_products`: True to compute
+    sizes above n from the products of the rows, only without weights; these discriminants agree
+    within round-off, and their condition is a bound. A class of a single row leads to a warning; so
+    do coinciding means, except from products. A column without rows of one sign has a direction of
+    zero.
     """
     result: dict[int, list[Discriminant]] = {size: [] for size in sizes}
     wide = [size for size in result if from_products and size > len(T)]
@@ -113,7 +114,7 @@ def discriminants(
 
 def _are_constant(negative: Moments, positive: Moments, size: int) -> bool:
     """Return True if the leading features, `size` in number, are constant over the rows of both
-    classes, but for round-off.
+    classes, but for round-off; also True if a spread is NaN.
     """
     between = positive.first - negative.first
     spreads = [*negative.spread[:size], *positive.spread[:size], *between[:size]]
@@ -159,7 +160,9 @@ class EntropyClassifier(RowWeightedClassifier):
         """Set `means_`, `variances_`, `condition_` and `thresholds_` from the discriminants of all
         outputs, and keep these and the log-weights of the classes for `_outputs`.
 
-        `by_output`: one discriminant for two classes, else one for each class, in their order.
+        `by_output`: one discriminant for two classes or one, else one for each class, in the order
+        of `classes_`, which must be set. Invalid `priors` or `costs` raise a ValueError or a
+        TypeError.
         """
         log_weights = self._log_weights(self.classes_)
         self._log_priors = log_weights
@@ -185,6 +188,7 @@ class EntropyClassifier(RowWeightedClassifier):
 
         `classes`: the sorted labels. The result is of shape (n_outputs,): one number for two
         classes, that of the second, or for a single class, 0; otherwise, one for each class.
+        Invalid `priors` or `costs` raise a ValueError or a TypeError.
         """
         n_classes = len(classes)
         # Section 6: the weight of a class is its prior probability times its cost.
@@ -217,7 +221,8 @@ class EntropyClassifier(RowWeightedClassifier):
 
         phi(x) are the features of a row, outputs of hidden nodes or of a kernel, and beta is the
         direction of the classes. For more than two classes, they have shape (n_samples, n_classes),
-        and the positive Gaussian of a column is that of its class.
+        and the positive Gaussian of a column is that of its class. They are zero for a single
+        class.
         """
         check_is_fitted(self)
         projections = self._projections(self._validate_rows(X, reset=False))
@@ -227,9 +232,10 @@ class EntropyClassifier(RowWeightedClassifier):
         """Return the probabilities of the classes, of shape (n_samples, n_classes), in the order of
         `classes_`.
 
-        From the two Gaussians, the priors and the costs: p(t | beta'h) is proportional to p(t) C_t
-        p(beta'h | t) (section 6). For more than two classes, those of each class against the rest,
-        divided by their sum. `predict` returns a class of the largest probability.
+        They follow from the two Gaussians, the priors and the costs: p(t | beta'h) is proportional
+        to p(t) C_t p(beta'h | t) (section 6). For more than two classes, they are those of each
+        class against the rest, divided by their sum; for a single class, 1. `predict` returns a
+        class of the largest probability.
         """
         odds = self.decision_function(X)
         n_rows = len(odds)
@@ -246,7 +252,8 @@ def _class_values(name: str, values: Any, classes: NDArray[Any]) -> Array:
     label or a sequence in the order of `classes`; ones for None.
 
     `classes`: the sorted labels; a mapping may have further ones. Raise a ValueError or a TypeError
-    that names the parameter `name` if a class has no number or a number is not positive.
+    that names the parameter `name` if a mapping lacks a class, a sequence has a different length,
+    or a number is not positive and finite.
     """
     if values is None:
         return np.ones(len(classes))
@@ -341,7 +348,8 @@ class EEMClassifier(EntropyClassifier, HiddenNodesMixin, PathMixin):
         """Draw the hidden nodes and find the discriminant of each output on them.
 
         `T`: targets -1/+1, (n, n_outputs), one column for two classes. `weights`: of the rows,
-        (n,), not their roots, above 0; None if all are 1.
+        (n,), not their roots, above 0; None if all are 1. A warning is issued for a class of one
+        row, and for classes with the same mean.
         """
         self._draw_nodes(X.shape[1])
         (result,) = self._by_size(X, T, [self.n_units_], weights).values()

@@ -51,7 +51,7 @@ class HiddenNodesMixin:
     random_state: int | np.random.RandomState | None = None
 
     def _draw_nodes(self, n_features: int) -> None:
-        """Draw `n_hidden` nodes for rows of so many features.
+        """Draw `n_hidden` nodes, by `random_state`, for rows of `n_features` columns.
 
         It sets `weights_`, (n_hidden, n_features), `biases_`, (n_hidden,), `n_units_`, and
         `_layer`, the function of rows, weights and biases that returns the outputs of the nodes.
@@ -121,9 +121,10 @@ class NodesFold(NamedTuple):
     probes: list[Array]
 
     def outputs(self, beta: Array) -> Array:
-        """Return the products of the leading hidden nodes with `beta` for the test rows.
+        """Return the outputs H beta of a network for the test rows, of shape (n_test, n_outputs).
 
-        `beta` has a row for each of these nodes, the result a row for each test row.
+        H are the outputs of the leading hidden nodes. `beta`: the output weights, (number of these
+        nodes, n_outputs).
         """
         # H beta as the transpose of beta' H': a third of the time, as the columns of H are
         # contiguous.
@@ -133,7 +134,8 @@ class NodesFold(NamedTuple):
 
 
 def node_folds(grid: CandidateGrid) -> Iterator[NodesFold]:
-    """Yield a `NodesFold` for every group of candidates with the same nodes and every fold.
+    """Yield a `NodesFold` for every group of candidates with the same nodes and every fold, group
+    by group.
 
     The nodes of the largest candidate of a group are drawn once, which changes this model in place;
     they serve the others.
@@ -169,7 +171,8 @@ class _ELM(HiddenNodesMixin, PathMixin):
     slope: float = 1.0
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
-        """Draw the hidden nodes and solve for their output weights with the ridge 1/C.
+        """Draw the hidden nodes and solve for their output weights with the ridge 1/C; warn if the
+        ridge is lost in round-off and the system singular.
 
         `T`: targets, (n, n_outputs), -1/+1 for classes, not yet scaled. `scale`: roots of the
         weights of the rows, (n,); None if all are 1.
@@ -187,8 +190,8 @@ class _ELM(HiddenNodesMixin, PathMixin):
         self.condition_ = check_condition(self, system, EPS**2)
 
     def _draw_nodes(self, n_features: int) -> None:
-        """Draw `n_hidden` nodes, whose inputs are multiplied by `slope`, and set `weights_`,
-        `biases_` and `n_units_`.
+        """Draw `n_hidden` nodes, and set `weights_`, `biases_`, `n_units_`, and `_layer`, which
+        multiplies their inputs by `slope`.
 
         `n_features`: the number of columns of the rows.
         """

@@ -46,7 +46,7 @@ class KernelSystemMixin(KernelMixin, PathMixin):
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         """Solve the system of the training rows, and set `beta_`, `dictionary_`, the intercept and
-        the condition.
+        the condition; warn if a kernel system is singular within round-off.
 
         `T`: targets, (n, n_outputs), -1/+1 for classes, not scaled. `scale`: the square roots of
         the weights of rows, (n,), which may be 0 for a precomputed kernel; None if all are 1.
@@ -113,10 +113,10 @@ class KernelSystemMixin(KernelMixin, PathMixin):
     ) -> int:
         """Return the bytes of a fit to `n_samples` rows of `n_features` columns: one kernel matrix,
         two copies of the rows and the targets; or the singular value decomposition of the rows, if
-        the features solve the system.
+        the kernel is linear and features are fewer than rows.
 
         `n_outputs`: 1 for two classes, else the number of classes or targets. `params`: parameters
-        of the model, of which only `kernel` counts.
+        of the model, of which only `kernel` counts; without it, the kernel is not linear.
         """
         n_targets = n_samples * n_outputs
         if needs_features_only(params.get("kernel"), (n_samples, n_features)):

@@ -52,8 +52,8 @@ class KOSELM(KernelMixin, PathMixin):
         )
 
     def _fit(self, X: Rows, T: Array) -> None:
-        """Forget all rows and learn those of `X` one by one; warn if the ridge is below round-off
-        and the system singular.
+        """Forget all rows and learn those of `X` one by one; warn if the model has a ridge, which
+        is at most the machine precision, and the system is singular.
 
         `T`: targets, (n, n_outputs), -1/+1 for classes. Rows have no weights.
         """

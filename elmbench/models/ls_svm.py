@@ -105,10 +105,11 @@ class LSSVMClassifier(WeightedClassifier, _LSSVM):
     def _class_weights(self, labels: NDArray[Any], weights: Array | None) -> Array:
         """Return the weight of the squared errors of each row by its class, of shape (n,).
 
-        For "balanced", the class weight w is the size of the largest class over that of the row's
-        class. The result is w with `weighting="corrected"`, and 1/w with "as-printed" (0 stays 0).
-        `labels`: of the rows, (n,). `weights`: of the rows in the sizes of classes, not their
-        roots; None if all are 1.
+        The class weight w is the number of a dictionary, 1 for a missing class; for "balanced", it
+        is the size of the largest class over that of the row's class. The result is w with
+        `weighting="corrected"`, and 1/w with "as-printed" (0 stays 0). `class_weight` must not be
+        None. `labels`: of the rows, (n,). `weights`: of the rows in the sizes of classes for
+        "balanced", not their roots; None if all are 1.
         """
         by_class = super()._class_weights(labels, weights)
         if self.weighting == "as-printed":

@@ -126,10 +126,12 @@ class _MKELM:
 
     def _fit(self, X: Array, T: Array) -> None:
         """Learn the weights of the kernels and the output weights; warn if the former have not
-        converged.
+        converged, unless `max_iter` is 0.
 
         `X`: dense rows, or square kernel matrices side by side, (n, m * n), if `kernels` is
-        "precomputed". `T`: targets, (n, n_outputs), -1/+1 for classes. Rows have no weights.
+        "precomputed". `T`: targets, (n, n_outputs), -1/+1 for classes. Rows have no weights. A
+        ValueError or a TypeError is raised for invalid kernels, or matrices that are not square and
+        symmetric.
         """
         n = X.shape[0]
         if isinstance(self.kernels, str):
@@ -191,6 +193,9 @@ class _MKELM:
     def _outputs(self, X: Array) -> Array:
         """Return the outputs for the rows of `X`, of shape (n_rows, n_outputs), by the weighted sum
         of the kernels with the training rows.
+
+        `X`: dense rows or, if `kernels` is "precomputed", their m kernels with the n training rows
+        side by side, (n_rows, m * n).
         """
         # Kernels of weight zero are not computed.
         numbers = np.flatnonzero(self.weights_)
@@ -210,9 +215,9 @@ class _MKELM:
 
 
 def _precomputed_kernels(X: Array) -> list[BaseKernel]:
-    """Return a kernel for each of the m square matrices side by side in X, of shape (n, m * n).
+    """Return m kernels, one for each of the square matrices side by side in X, of shape (n, m * n).
 
-    It takes the columns of its matrix.
+    A kernel takes the n columns of its matrix as its values.
     """
     n, width = X.shape
     return [

@@ -113,9 +113,9 @@ class _OSELM(HiddenNodesMixin):
         """Learn further rows: they extend the first block as long as it has fewer than
         `initial_batch` rows; later ones update `P_` and `beta_`.
 
-        All rows of a call are treated alike. With the start "ridge", the first block has the rows
-        of the first call. `T`: targets, (n, n_outputs), not scaled. `scale`: roots of the weights
-        of the rows, (n,); None if all are 1.
+        All rows of a call are treated alike, and a call without rows changes nothing. With the
+        start "ridge", the first block has the rows of the first call. `T`: targets, (n, n_outputs),
+        not scaled. `scale`: roots of the weights of the rows, (n,); None if all are 1.
         """
         n_rows = X.shape[0]
         if n_rows == 0:
@@ -148,9 +148,10 @@ class _OSELM(HiddenNodesMixin):
         """Update `P_` and `beta_` by eqs. (7) and (8) of Scardapane et al., in blocks of
         `batch_size` rows.
 
-        `X`: only the rows after the first block. `T`: their targets, (n, n_outputs), multiplied by
-        `scale`. `scale`: the roots of their weights, (n,), which still multiply the outputs of the
-        nodes; None if all are 1.
+        With the start "ridge", `P_` stays symmetric; otherwise, the steps are as printed, and may
+        diverge without an error. `X`: only the rows after the first block. `T`: their targets, (n,
+        n_outputs), multiplied by `scale`. `scale`: the roots of their weights, (n,), which still
+        multiply the outputs of the nodes; None if all are 1.
         """
         is_symmetric = self.start == "ridge"
         step = update_symmetric if is_symmetric else update_as_printed
@@ -168,11 +169,11 @@ class _OSELM(HiddenNodesMixin):
         from the first block and further rows.
 
         `H`: outputs of the nodes, (n, n_hidden), and `T`: targets, (n, n_outputs), for the further
-        rows only, both multiplied by the roots of the rows' weights.
-
-        A pseudo-inverse of fewer rows than nodes has directions that no later step can add, so the
-        block grows until it has `initial_batch` rows.
+        rows only, both multiplied by the roots of the rows' weights. They are kept until the block
+        has `initial_batch` rows; then its rows are dropped, and a LinAlgWarning is issued if the
+        nodes are linearly dependent on them.
         """
+        # A pseudo-inverse of fewer rows than nodes has directions that no later step can add.
         H_before, T_before = self._first_block
         H = np.vstack([H_before, H])
         T = np.vstack([T_before, T])

@@ -165,7 +165,7 @@ class OSPVMClassifier(ProjectionClassifier):
 
     def _truncate(self) -> None:
         """Drop the directions that `n_hidden` or `theta` does not choose, and the coordinates of
-        all rows along them.
+        all rows along them; set `_nodes` and `singular_values_` to the chosen ones.
         """
         values, rotation = self._stream.decomposition()
         self._choose_nodes(values)
@@ -212,8 +212,8 @@ class OSPVMClassifier(ProjectionClassifier):
         """Compute the hidden nodes and the output weights from all rows so far (Algorithm 1, lines
         10 to 12).
 
-        It sets `weights_`, `biases_`, `beta_`, `condition_` and `n_units_`, and `mean_` if the mean
-        is updated.
+        It sets `weights_`, `biases_`, `beta_`, `condition_` and `n_units_`, in the mode "exact"
+        also `singular_values_`, and `mean_` if the mean is updated.
         """
         values, rotation = self._stream.decomposition()
         if self.mode == "exact":  # otherwise theta has chosen the values that are left

@@ -56,7 +56,7 @@ class SearchTasks:
     @contextmanager
     def refit(self, best: Any) -> Iterator[None]:
         """Return a context manager in which the caller fits the best candidate to all rows, and
-        which reports the begin and the end of this fit.
+        which reports the begin and the end of this fit; no end if the fit raises.
 
         `best`: the unfitted estimator.
         """

@@ -120,8 +120,8 @@ def path_grids(estimator: Any, candidates: list[dict[str, Any]]) -> list[PathGri
     `PathGrid` for each group.
 
     `estimator`: of a search, with or without a pipeline. `candidates`: {parameter: value} of each,
-    with names such as "svc__C" for steps. The list is empty if a single candidate has no path, so
-    that all must be fitted.
+    with names such as "svc__C" for steps; values of other steps count as equal if they are the same
+    object. The list is empty if at least one candidate has no path, so that all must be fitted.
     """
     grids: dict[tuple[tuple[str, int], ...], PathGrid] = {}
     for number, params in enumerate(candidates):
@@ -185,8 +185,8 @@ def _can_have_path(params: dict[str, Any]) -> bool:
 
 
 def split_last_step(estimator: Any) -> tuple[Pipeline | None, Any]:
-    """Return the steps before the last one, as a pipeline or None, and the estimator of the last
-    step.
+    """Return the steps before the last one, as a pipeline, or None if there are none, and the
+    estimator of the last step.
 
     An estimator that is not a pipeline, or a pipeline with `transform_input`, counts as the last
     step.
@@ -206,9 +206,10 @@ def _fold_problems(
     """Yield rows for the model of a grid, their targets, folds of these rows, and the numbers of
     these folds in `folds`.
 
-    `X`, `y`: all rows and targets of the search. `folds`: pairs of row numbers. Without other
-    steps, that is one item with all folds. Otherwise, the other steps are fitted to the training
-    rows of each fold, and there is one item for each fold.
+    `X`, `y`: all rows and targets of the search. `folds`: pairs of row numbers. If the grid has no
+    `head`, that is one item with all rows and folds. Otherwise, a clone of the head is fitted to
+    the training rows of each fold, and there is one item for each fold: its transformed training
+    rows, then its test rows.
     """
     if grid.head is None:
         yield *_check_rows(grid.model, X, y), folds, range(len(folds))

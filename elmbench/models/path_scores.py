@@ -49,12 +49,13 @@ def path_results(
     """Score the outputs of paths; return the results of scikit-learn's `_fit_and_score` in the
     order of the candidates, then of the folds.
 
-    Each is a dict with "fit_time" and "score_time" (seconds), "fit_error" (None) and "test_scores":
-    {name of a scorer: number}, or a number for a single scorer with an empty name. `y`: targets of
-    all rows. `folds`: pairs of row numbers. `method`: "evaluate_grid" if the outputs are
-    predictions, "decision_grid" if they are decision values of two classes, from which labels
-    follow. `outputs[fold][candidate]`: for the test rows of the fold. `fit_times`: seconds,
-    (n_candidates, n_folds). `scorers`: {name: scorer}, the empty name for a single one.
+    Each is a dict with "fit_time" and "score_time" (seconds; the latter an equal share of the
+    total), "fit_error" (None) and "test_scores": {name of a scorer: number}, or a number for a
+    single scorer with an empty name. ROC areas that are the best within round-off are those of
+    scikit-learn. `y`: targets of all rows. `folds`: pairs of row numbers. `method`: "evaluate_grid"
+    if the outputs are predictions, "decision_grid" if they are decision values of two classes, from
+    which labels follow. `outputs[fold][candidate]`: for the test rows of the fold. `fit_times`:
+    seconds, (n_candidates, n_folds). `scorers`: {name: scorer}, the empty name for a single one.
     `error_score`: the score if a scorer fails, or "raise".
     """
     started = time.perf_counter()
@@ -94,8 +95,8 @@ def path_results(
 
 
 def _labels_of(decisions: Array, classes: NDArray[Any]) -> NDArray[Any]:
-    """Return the labels that follow from decision values, of the same shape. `classes`: the sorted
-    labels of the training rows, one or two.
+    """Return the labels that follow from decision values, of the same shape: the last class above
+    zero, else the first. `classes`: the sorted labels of the training rows, one or two.
     """
     is_last = decisions > 0
     positions = np.where(is_last, len(classes) - 1, 0)
@@ -114,8 +115,8 @@ def _break_ties(
 
     `true`, `outputs` and `scores` are lists by folds: true values, outputs by candidate, and arrays
     of shape (n_candidates,), which are changed in place. `scorer`: that of the scores.
-    `error_score`: the score if it fails, or "raise". A score of 0 or 1 has no round-off. If a
-    single candidate is best, nothing changes.
+    `error_score`: the score if it fails, or "raise". A score of 0 or 1 has no round-off and stays.
+    Nothing changes if a single candidate is best, or if all means are NaN.
     """
     means = np.mean(scores, axis=0)
     best = np.nanmax(means, initial=-np.inf)
@@ -160,10 +161,10 @@ def _metric_values(
     """Return a metric of p candidates at once, of shape (p,), without the sign of a scorer; None if
     its formula does not take these predictions.
 
-    A metric of confusion counts takes predicted labels. A metric of values takes finite floats if
-    the true values are not all equal, and the ROC area takes finite floats (decision values) if
-    there are two classes. `labels`: the true values, of shape (n,). `predicted`: labels or floats,
-    of shape (p, n).
+    A metric of confusion counts takes predicted labels that are not floats. A metric of values
+    takes finite floats if the true values are not all equal, and the ROC area takes finite floats
+    (decision values) if there are two classes. `labels`: the true values, of shape (n,).
+    `predicted`: labels or floats, of shape (p, n).
     """
     are_numbers = predicted.dtype.kind == "f"
     if metric.takes == "counts" and not are_numbers:

@@ -244,7 +244,8 @@ class PathSearchCV(GridSearchCV):
         """Return the results of all candidates on all folds; None if separate fits are needed.
 
         They are needed if a path fails, as they then raise or score the error, or if the training
-        rows of a fold are of one class. The attribute `cv` must be a list of folds.
+        rows of a fold are of one class. A failure that is neither a ValueError nor a TypeError
+        leads to an EfficiencyWarning. The attribute `cv` must be a list of folds.
         """
         try:
             # A splitter may yield masks or negative numbers.
@@ -316,8 +317,10 @@ class PathSearchCV(GridSearchCV):
                 self.best_score_ = means[self.best_index_]
 
     def _refit(self, X: Any, y: Any, tasks: SearchTasks) -> None:
-        """Fit the best candidate to all rows; set `best_estimator_`, `refit_time_` and
-        `feature_names_in_`.
+        """Fit the best candidate, by `best_params_`, to all rows; set `best_estimator_`,
+        `refit_time_` in seconds and, if the candidate has it, `feature_names_in_`.
+
+        `tasks`: report this fit to the callbacks.
         """
         best = self._make_candidate(**self.best_params_)
         started = time.time()
@@ -341,11 +344,13 @@ class PathSearchCV(GridSearchCV):
 
         `out`: results of `path_results`, by candidate, then by fold, whose "test_scores" are
         replaced. `folds`: pairs of training and test row numbers. `grids`: all grids of the search.
-        `metric`: the name of the score that selects; empty if there is only one. Equally good
-        values have no equal scores, unlike labels: round-off decides which one `GridSearchCV`
-        takes. Nothing changes if a single candidate is best, or if candidates draw random numbers
-        without a seed, since their scores cannot be repeated.
+        `metric`: the name of the score that selects; empty if there is only one. Nothing changes if
+        a single candidate is best, or if candidates draw random numbers without a seed, since their
+        scores cannot be repeated. Scores of fits that fail stay as they are, with a warning; if all
+        tied candidates fail, the first error is raised.
         """
+        # Equally good values have no equal scores, unlike labels: round-off decides which one
+        # `GridSearchCV` takes.
         n_folds = len(folds)
         tied = _tied_candidates(out, n_folds, metric)
         draws = any(grid.params.get("random_state", 0) is None for grid in grids)
@@ -389,8 +394,9 @@ class PathSearchCV(GridSearchCV):
         """Return {name: `PathScorer`} for all scorers; empty, with a warning, if one takes
         something that no path yields.
 
-        `scorers`: {name: scorer of scikit-learn}. `grids`: those of the search; decision values
-        count only if the models of all have a path of them. `y`: the targets, whose classes count.
+        `scorers`: {name: scorer of scikit-learn}, the empty name for a single one. `grids`: those
+        of the search; decision values count only if the models of all have a path of them. `y`: the
+        targets, whose classes count.
         """
         _, model = split_last_step(self.estimator)
         labels = np.asarray(y)
@@ -421,7 +427,8 @@ def _public_scorer(scorer: Any, model: Any) -> Any:
     """Return a scorer itself, unless it calls the method `score` of the model; then, return the
     public scorer that computes the same.
 
-    It is "accuracy" or "r2", or None if the model overrides that method.
+    That is "accuracy" for classifiers and "r2" for regressors; None if the model has a `score` of
+    its own. `model`: the last step of the estimator.
     """
     if not is_score_method(scorer):
         return scorer
@@ -473,9 +480,9 @@ def _tied_candidates(
 ) -> Indices:
     """Return the numbers of the candidates whose mean score is the best one within `TIED`.
 
-    `results`: those of `path_results`, by candidate, then by fold (`n_folds` for each). Higher
-    scores are better; a mean of NaN is not the best. `metric`: the name of the score that selects;
-    empty if there is only one.
+    `results`: those of `path_results`, by candidate, then by fold (`n_folds` for each). `TIED` is a
+    share of the best score. Higher scores are better; a mean of NaN is not the best, so none is if
+    all are NaN. `metric`: the name of the score that selects; empty if there is only one.
     """
     scores = []
     for result in results:
@@ -489,6 +496,6 @@ def _tied_candidates(
 
 
 def _has_single_class(y: Any, folds: Folds) -> bool:
-    """Return True if the training rows of any fold all have the same label in `y`."""
+    """Return True if, in at least one fold, all training rows have the same label in `y`."""
     codes = np.unique(np.asarray(y), return_inverse=True)[1]
     return not all(np.ptp(codes[train]) for train, _ in folds)

@@ -111,7 +111,7 @@ class HyperplaneClassifier(StochasticClassifier):
 
     def _count_rows(self, n_rows: int) -> None:
         """Add `n_rows` to the number n of rows so far, and set the ridge lambda: 1/(n C), or 2/(n
-        C) for two classes.
+        C) for two classes or one.
         """
         super()._count_rows(n_rows)
         if self._state.n_classes == 2:
@@ -119,8 +119,8 @@ class HyperplaneClassifier(StochasticClassifier):
 
     def _outputs(self, X: Rows) -> Array:
         """Return the largest output of the weights of each class for the rows of `X`, of shape
-        (n_rows, n_classes); for two classes, (n_rows, 1), that of the second less that of the
-        first.
+        (n_rows, n_classes); for two classes or one, (n_rows, 1), that of the second less that of
+        the first.
         """
         weights, intercepts, owners = self._solution()
         n_classes = self._state.n_classes

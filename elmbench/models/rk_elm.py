@@ -73,7 +73,7 @@ class CentresMixin(PathMixin):
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
         """Draw the centres and solve the reduced system, (K'K + I/C) beta = K'T, with the kernel K
-        between rows and centres.
+        between rows and centres; warn if the ridge is lost in round-off and the system singular.
 
         `T`: targets, (n, n_outputs), -1/+1 for classes, not scaled. `scale`: the square roots of
         the weights of rows, (n,), which multiply the rows of K and T; rows with 0 are no centres;

@@ -74,11 +74,11 @@ def minimise(
     with Armijo's rule.
 
     `A`: of shape (n, m). `loss`: returns the losses of outputs, (n,), and their first and second
-    derivatives. A result that has not converged is returned without an error. The method ends when
-    the gradient ridge z + A's, with s the slopes of the losses, is shorter than `tol` times its
-    terms, ridge |z| + |A'|s||, or than a bound of its round-off; or when the predicted decrease of
-    a step is below the round-off of the objective and the gradient is not halved; or after
-    `max_iter` steps.
+    derivatives. The method has converged when the gradient ridge z + A's, with s the slopes of the
+    losses, is at most `tol` times its terms, ridge |z| + |A'|s||, or a bound of its round-off. It
+    also ends when all tried steps raise the objective, or after `max_iter` steps, not converged and
+    without an error. A step whose predicted decrease is below the round-off of the objective must
+    halve the gradient; else the method ends, converged if the system was factored by Cholesky.
     """
     start = np.zeros(A.shape[1])
     current = _Point(A, loss, ridge, start)

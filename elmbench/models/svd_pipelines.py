@@ -73,9 +73,9 @@ class SingularFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Family
         """Compute the directions of the rows of `X`, of shape (n_samples, n_features), dense or
         sparse; `y` has no effect.
 
-        There are `n_components` directions, or fewer if the rows have a smaller rank. Large sparse
-        rows, whose dense form would take too much memory, are decomposed by ARPACK, which finds at
-        most min(n_samples, n_features) - 1 directions.
+        There are `n_components` directions, or fewer if the rows have a smaller rank, but at least
+        one. Sparse rows whose dense form takes more than `DENSE_BYTES` are decomposed by ARPACK,
+        which finds at most min(n_samples, n_features) - 1 directions.
         """
         rows = self._validate_rows(X)
         n, d = rows.shape

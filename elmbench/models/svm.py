@@ -34,9 +34,10 @@ class _StopRecorder:
         """Fit to rows `X`, dense or sparse, and `y`; a `ConvergenceWarning` is issued if LIBSVM was
         stopped.
 
-        It also sets `capped_`, the share of stopped problems, `solvers_` and `n_units_`.
-        `sample_weight`, (n_samples,), multiplies C for each row; a row of weight 0 is left out.
-        None: all are 1.
+        It also sets `capped_`, the share of stopped problems from 0 to 1, `solvers_`, {"capped": 1}
+        or {}, and `n_units_`, the number of support vectors. `sample_weight`, (n_samples,),
+        multiplies C for each row; None: all are 1. A row of weight 0 is left out, also a class that
+        has no other rows. A ValueError is raised for a negative weight, and if all are zero.
         """
         rows = None
         if sample_weight is not None:
@@ -154,10 +155,11 @@ class SVMClassifier(_StopRecorder, PathMixin, SVC):
 def _group_path(
     grid: CandidateGrid, fold: int, members: list[tuple[int, SVMClassifier]]
 ) -> Iterator[tuple[int, int, NDArray[Any]]]:
-    """Yield (candidate, fold, outputs) on one fold for models that differ in C only.
+    """Yield (candidate, fold, outputs) on one fold for models that differ in C only, in ascending
+    order of C.
 
     `outputs`: the values of the method `grid.output` for the test rows. `fold`: its number.
-    `members`: pairs of the number of a candidate and its unfitted model.
+    `members`: pairs of the number of a candidate and its unfitted model, whose `gamma` is a number.
     """
     train, test = grid.folds[fold]
     rows = grid.X[train]
@@ -186,9 +188,10 @@ def _group_path(
 def _outputs_of(machine: SVMClassifier, method: str, probes: Any) -> NDArray[Any]:
     """Return the outputs of a method of a fitted machine for the test rows.
 
-    `method`: "predict" or "decision_function". `probes`: the rows, or their kernel with all
-    training rows if the machine's kernel is "precomputed". A decision value of zero becomes the
-    least positive number, because `predict` takes the second class there.
+    `method`: "predict", for labels, or "decision_function", for values of shape (n_test,) for two
+    classes, else (n_test, n_classes). `probes`: the rows, or their kernel with all training rows if
+    the machine's kernel is "precomputed". A decision value of zero becomes the least positive
+    number, because `predict` takes the second class there.
     """
     output_of = getattr(machine, method)
     outputs: NDArray[Any] = output_of(probes)

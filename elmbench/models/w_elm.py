@@ -36,8 +36,8 @@ def weighted_solutions(
     `H`: the hidden outputs from `node_outputs`, (n, L), which are overwritten. `T`: targets -1/+1,
     (n, n_outputs), one column for two classes, else one for each class. `B`: the square roots of
     the weights of the rows, (n,); None if all are 1. `sizes`: ascending; those above n are yielded
-    first. `balanced`: True if the rows of every class have the same total weight; beta is then zero
-    if H is constant, and the condition 1.
+    first. `balanced`: True if the rows of every class have the same total weight; if all columns of
+    H are constant, beta is then zero, and the condition 1.
     """
     if not np.ptp(H, axis=0).any():
         warnings.warn(CONSTANT_LAYER, UserWarning, stacklevel=2)
@@ -119,7 +119,8 @@ class WELMClassifier(WeightedClassifier, HiddenNodesMixin, PathMixin):
     class_weight: str | Mapping[Any, float] | None = "balanced"
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
-        """Draw the nodes and solve for their output weights by the pseudo-inverse.
+        """Draw the nodes and solve for their output weights by the pseudo-inverse; warn if the
+        outputs of all nodes are constant.
 
         `T`: targets -1/+1, (n, n_outputs), not scaled. `scale`: the square roots of the weights of
         rows times those of their classes, (n,); None if all are 1.

@@ -58,7 +58,7 @@ _KNOWN_AS = {
 
 def find_model(name: str) -> ModelEntry:
     """Return the entry of a model, by its name or by its address `package.module:Class`. Raises
-    ElmbenchError, with a suggestion, for an unknown name.
+    ElmbenchError for an unknown name, with a suggestion, and for an address that cannot be loaded.
     """
     if ":" in name:
         return load_address(name)
@@ -164,7 +164,8 @@ def ignores_features(name: str) -> bool:
     """Return True if the predictions of a model do not depend on the features: the built-in dummy,
     or a model from elsewhere whose estimator is of `sklearn.dummy` or derives from it.
 
-    `name`: of the model, or its address. False for a model that cannot be found.
+    `name`: of the model, or its address. False for a model that cannot be found, and for a factory
+    from elsewhere that needs parameters. Raises ElmbenchError if its import fails.
     """
     if name in BUILT_IN:
         return name == DUMMY

@@ -135,8 +135,8 @@ def _newton_cost(n: int, d: int, params: _Params) -> float:
 def _multiple_kernel_cost(n: int, d: int, params: _Params) -> float:
     """Return the floating-point operations of a fit of MK-ELM to n rows of d features.
 
-    `params`: "kernels", ten unless it is a list; "q" and "max_iter", which decide the assumed
-    number of iterations.
+    `params`: hyperparameters. A list "kernels" gives the number of kernels, else ten are assumed.
+    "q", 1 by default, and "max_iter", 1000 by default, decide the assumed number of iterations.
     """
     kernels = params.get("kernels")
     m = 10
@@ -227,7 +227,8 @@ def _entry(
 
     `name`, `title`, `grid`, `cost`: fields of the entry. `address`: `module:Name`, to which
     `Classifier` and `Regressor` are appended; to one that ends in `_`, `classifier` and
-    `regressor`. `regression`: False if there is only a classifier. `options`: further fields.
+    `regressor`. `regression`: False if there is only a classifier. `options`: further fields; but
+    `settings` and `sharing` are those of `_SETTINGS` and `_SHARES` for this name.
     """
     if not address.startswith("sklearn."):
         address = f"elmbench.models.{address}"

@@ -55,7 +55,8 @@ def code_files(modules: Iterable[str] = (), scripts: Iterable[Path] = ()) -> lis
     """Return the files of the user's own code that modules and scripts consist of.
 
     All own code that they import, directly or not, belongs to it; a module in a package counts with
-    its whole package. Installed distributions, the standard library and elmbench have no files.
+    its whole package. Installed distributions, the standard library and elmbench have no files. A
+    script that is also imported, or given twice, is listed twice.
 
     `modules`: absolute names; those that do not exist have none. `scripts`: existing files.
     """
@@ -131,10 +132,11 @@ class _Code:
 
 def _imports(content: bytes, package: str) -> Iterator[str]:
     """Yield the absolute names that a file may import, from statements and calls of
-    `import_module`; `from a import b` yields `a.b`, which may not be a module.
+    `import_module` or `__import__`; `from a import b` yields `a.b`, which may not be a module.
 
-    `content`: of the Python file; nothing if it cannot be parsed. `package`: the absolute name of
-    its package, for relative imports; "" if it is in none.
+    Relative imports beyond the top of the package yield nothing. `content`: of the Python file;
+    nothing if it cannot be parsed. `package`: the absolute name of its package, for relative
+    imports; "" if it is in none.
     """
     try:
         nodes = list(ast.walk(ast.parse(content)))
@@ -155,8 +157,9 @@ def _imports(content: bytes, package: str) -> Iterator[str]:
 
 
 def _module_of_call(call: ast.Call) -> str:
-    """Return the name of the module that `import_module("name")` or `__import__("name")` imports;
-    "" for different calls, and if the argument is not a literal text.
+    """Return the name of the module that `import_module("name")` or `__import__("name")` imports,
+    as it is written, so with the dots of a relative one; "" for different calls, and if the first
+    argument is not a literal text.
     """
     function = call.func
     name = (
@@ -210,8 +213,8 @@ def _file_on_path(origin: str) -> Path | None:
 
 
 def _module_file(folders: Iterable[Path], name: str) -> Path | None:
-    """Return the file of the package or module `name` in the first of `folders` that holds it; None
-    if none does.
+    """Return the file of the package or module `name`, without dots, in the first of `folders` that
+    holds it; None if none does. A package, by its `__init__` file, precedes a module.
     """
     for folder in folders:
         for stem in (folder / name / "__init__", folder / name):
@@ -247,7 +250,7 @@ def _folders(*names: str) -> tuple[Path, ...]:
 def _site_folders() -> tuple[Path, ...]:
     """Return the folders of installed packages, with links resolved: those of `site`, and those of
     `sys.path` that hold distributions, such as the target of `pip install --target`, but not the
-    working folder.
+    working folder. Cached: later changes of `sys.path` or the working folder have no effect.
     """
     folders = [*site.getsitepackages(), site.getusersitepackages()]
     working_folder = os.path.realpath(os.curdir)
@@ -286,8 +289,8 @@ def _is_standard(path: Path) -> bool:
 
 @cache
 def _version_of(package: str) -> str:
-    """Return the version of the distribution with the name of a package; else "NAME VERSION" of
-    each distribution that has installed it, with commas; "" if none is known.
+    """Return the version of the distribution with the name of a package, such as "1.2"; else "NAME
+    VERSION" of each distribution that has installed it, with commas; "" if none is known. Cached.
 
     `package`: a top-level name for imports.
     """

@@ -87,7 +87,7 @@ set_plugin_metrics(lambda: plugin_objects("METRICS"))
 @cache  # it takes milliseconds
 def models_of_packages() -> tuple[ModelEntry, ...]:
     """Return the models that installed packages declare as entry points of the group
-    `elmbench.models`; cached. Raises ElmbenchError if one cannot be loaded.
+    `elmbench.models`; cached. Raises ElmbenchError if one cannot be loaded or is not a model.
     """
     entries = []
     for point in entry_points(group="elmbench.models"):
@@ -116,10 +116,10 @@ def models_of_packages() -> tuple[ModelEntry, ...]:
 def _as_entry(name: str, loaded: Any, origin: str, version: str) -> ModelEntry:
     """Return the entry of a declared model under its name.
 
-    `loaded`: a ModelEntry, an estimator class, or an estimator, which is cloned for each fit. A
-    class or an estimator has the title of the first line of its docstring. `origin`: names the file
-    or package. `version`: of its code, unless a ModelEntry has one of its own. Raises ElmbenchError
-    if `loaded` is something else, or its class needs arguments.
+    `loaded`: a ModelEntry, an estimator class, or an estimator, which is cloned for each fit. The
+    title of a class or an estimator is the first line of its docstring, or else its class name.
+    `origin`: names the file or package. `version`: of its code, unless a ModelEntry has one of its
+    own. Raises ElmbenchError if `loaded` is something else, or its class needs arguments.
     """
     if isinstance(loaded, ModelEntry):
         return replace(
@@ -197,7 +197,8 @@ def load_address(address: str) -> ModelEntry:
     """Return the entry of the estimator class at `package.module:Class`, with the address as its
     name; cached. The working folder is searched too, and stays in `sys.path`.
 
-    Raises ElmbenchError if it cannot be imported or is not an estimator.
+    The address may also name an estimator object or a ModelEntry. Raises ElmbenchError if it cannot
+    be imported, is none of these, or is a class that needs arguments.
     """
     module_name, _, attribute = address.partition(":")
     _search_working_folder()
@@ -228,7 +229,9 @@ def load_address(address: str) -> ModelEntry:
 
 
 def _search_working_folder() -> None:
-    """Append the working folder to `sys.path`, so that modules can be imported from it."""
+    """Append the working folder to `sys.path`, unless it is there, so that modules can be imported
+    from it.
+    """
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.append(folder)
@@ -294,7 +297,9 @@ def load_plugin(file: str | Path) -> Path:
 
     `MODELS` holds estimators, their classes or ModelEntry objects, `LAYOUTS` classes of kinds of
     table, `SOURCES` classes of kinds of source, `METRICS` objects of `elmbench.metrics.Metric`,
-    `SPLITS` splitters of scikit-learn's form. A name that another plug-in has taken is an error.
+    `SPLITS` splitters of scikit-learn's form. Raises ElmbenchError if the file fails or declares
+    nothing, an object is not valid, or another plug-in has taken a name. If the same file is loaded
+    again, its objects replace those of the same names.
     """
     path, objects = _read_plugin(file)
     _declared.update(objects)
@@ -307,8 +312,9 @@ def _read_plugin(file: str | Path) -> tuple[Path, Declared]:
 
     The objects are {(kind, name): (object, path of the file)}; a kind is the name of a dictionary
     of the file, such as "MODELS". The models are `ModelEntry` objects, the splits `PluginSplit`
-    ones. The file's folder and module stay in `sys.path` and `sys.modules`. Raises ElmbenchError if
-    the file fails or declares nothing, or an object or a name is not valid.
+    ones. Their version is `ELMBENCH_VERSION` of the file, or else a digest of its code. The file's
+    folder and module stay in `sys.path` and `sys.modules`. Raises ElmbenchError if the file fails
+    or declares nothing, or an object or a name is not valid.
     """
     path = real_path(file)
     module, code = _run_plugin(path)
@@ -329,8 +335,8 @@ def _run_plugin(path: Path) -> tuple[ModuleType, str]:
     """Run a plug-in file and return it as a module, with the digest of its code and of all own code
     that it imports.
 
-    The module stays in `sys.modules`, and the file's folder in `sys.path`. Raises ElmbenchError if
-    the file cannot be read or fails.
+    The module stays in `sys.modules`, and the file's folder in `sys.path`, also after a failure.
+    Raises ElmbenchError if the file cannot be read or fails.
     """
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))
@@ -384,7 +390,7 @@ def _check_declared_name(kind: str, name: Any, path: Path) -> None:
     """Raise ElmbenchError if the name of a declared object is not a text, is empty or has a colon,
     or if an object of this kind of another plug-in file has it.
 
-    `kind`: such as "MODELS". `path`: of the plug-in file.
+    `kind`: such as "MODELS". `path`: of the plug-in file. Built-in names raise nothing here.
     """
     if not isinstance(name, str) or not name or ":" in name:
         problem = f"a {_KINDS[kind]} of the plug-in {path} has the name {name!r}"
@@ -502,7 +508,8 @@ def _factory(estimator: Any) -> Callable[..., Any]:
     """Return a function that clones an estimator and changes parameters that it is called with.
 
     If the estimator has seeds that are None, also in its steps, the function has an argument
-    `random_state` that sets all of them. Its signature names the parameters except for other seeds.
+    `random_state` that sets all of them, by default to None. Its signature names the parameters,
+    also those of steps, but no seed except for `random_state`.
     """
     params = estimator.get_params()
     seeds = [name for name in params if name.rpartition("__")[2] == "random_state"]

@@ -56,7 +56,11 @@ def _scorer_metric(name: str) -> Metric | None:
 
 
 def _as_scorer(metric: Metric) -> Metric:
-    """Return a built-in metric under the name and with the sign of its scorer: more is better."""
+    """Return a copy of a metric under the name and with the sign of its scorer: more is better. It
+    is no column of `cells.csv`.
+
+    `metric`: a built-in one with a scorer.
+    """
 
     def negated(*data: Any) -> Any:
         """Return the metric of some data, with the other sign."""

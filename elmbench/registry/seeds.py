@@ -55,7 +55,8 @@ def seed_has_effect(estimator: Any, searched: tuple[str, ...] = ()) -> bool:
 
 def _rule_of(owner: Any) -> SeedRule | None:
     """Return the rule that decides whether the seed of `owner`, an estimator or a step, has an
-    effect; None if it always counts, as for any class that is not scikit-learn's.
+    effect; None if it always counts, as for any class that is not scikit-learn's or not in
+    `SEED_RULES`.
     """
     owner_class = type(owner)
     is_of_scikit_learn = owner_class.__module__.startswith("sklearn.")

@@ -119,7 +119,8 @@ def estimator(cls: type[_Class]) -> type[_Class]:
 
     Those of decorated bases are parameters, too; attributes annotated as `ClassVar` are not. The
     class also gets the constraints of these parameters, as `_parameter_constraints`: those of
-    `_CONSTRAINTS`, of its bases and its own.
+    `_CONSTRAINTS`, of its bases and its own; later ones replace earlier ones. The decorator changes
+    the class and returns it.
     """
     cls = dataclass(kw_only=True, eq=False, repr=False)(cls)
     names = [parameter.name for parameter in fields(cls)]  # type: ignore[arg-type]
@@ -150,7 +151,7 @@ def check_real(name: str, value: Any) -> float:
 
 def check_magnitudes(name: str, values: Rows) -> None:
     """Raise a ValueError if the magnitude of an entry, of a dense or CSR array, is larger than
-    `LARGEST` (1e150), so that squares might overflow.
+    `LARGEST` (1e150), so that squares might overflow; NaN raises none.
 
     `name`: that of the array in the message.
     """
@@ -169,7 +170,8 @@ def encode_classes(y: NDArray[Any], classes: NDArray[Any]) -> Array:
     each class against the rest, (n, n_classes).
 
     `y`: labels, of shape (n,). `classes`: the sorted labels, of shape (n_classes,); +1 stands for
-    the second of two, or for the class of the column. All targets are +1 for a single class.
+    the second of two, or for the class of the column. A single class has one column of +1. A label
+    that is not in `classes` is -1 in all columns.
     """
     if len(classes) <= 2:
         return np.where(y == classes[-1], 1.0, -1.0)[:, np.newaxis]
@@ -180,8 +182,9 @@ def decode_classes(outputs: Array, classes: NDArray[Any]) -> NDArray[Any]:
     """Return the labels of real outputs, of shape (n_rows,).
 
     `outputs`: of shape (n_rows, 1) for two classes, above zero for the second one, else of shape
-    (n_rows, n_classes): the class of the largest one, the first of equal ones. `classes`: the
-    labels in the order of the columns. A single class is the label of all rows.
+    (n_rows, n_classes): the class of the largest one, the first of equal ones. NaN counts as zero
+    or less for two classes, as the largest one for more. `classes`: the labels in the order of the
+    columns. A single class is the label of all rows.
     """
     n_rows = len(outputs)
     n_classes = len(classes)
@@ -198,8 +201,9 @@ def named_gamma(gamma: str, X: Rows, weights: Array | None = None) -> float:
     """Return the number that "scale" or "auto" stands for: 1 / (n_features * variance of all
     entries) or 1 / n_features, as in scikit-learn.
 
-    `gamma`: one of these two words. `X`: the training rows. `weights`: of the rows in the variance,
-    of shape (n,), not their roots; None if all are 1. "scale" is 1 if all entries are equal.
+    `gamma`: one of these two words. `X`: the training rows, dense or CSR. `weights`: of the rows in
+    the variance, of shape (n,), not their roots; None if all are 1. "scale" is 1 if all entries are
+    equal.
     """
     n_features = X.shape[1]
     if gamma == "auto":
@@ -300,8 +304,9 @@ class FamilyClassifier(ClassifierMixin, FamilyModel):
     def _code_targets(y: NDArray[Any]) -> tuple[Array, Callable[[Array], NDArray[Any]]]:
         """Return the targets of labels, and the function that decodes outputs to labels.
 
-        The targets are -1/+1, of shape (n, 1) for two classes, else (n, n_classes). The function
-        takes outputs of the same columns for any rows.
+        `y`: labels, of shape (n,); their distinct values are the classes. The targets are -1/+1, of
+        shape (n, 1) for two classes, else (n, n_classes). The function takes outputs of the same
+        columns for any rows.
         """
         classes = np.unique(y)
         return encode_classes(y, classes), lambda outputs: decode_classes(
@@ -354,8 +359,9 @@ class FamilyClassifier(ClassifierMixin, FamilyModel):
         order.
 
         `classes` are all labels that may occur; by default, the first call takes the labels of its
-        `y` for all of them. Later calls may repeat them. An earlier `fit` counts as the first call.
-        Other labels raise a ValueError.
+        `y` for all of them. Later calls may repeat all of them. An earlier `fit` counts as the
+        first call. Different `classes` in a later call, or labels that are not among them, raise a
+        ValueError.
         """
         first = not hasattr(self, "classes_")
         rows, labels = self._validate_rows(X, y, reset=first)
@@ -381,8 +387,8 @@ class FamilyClassifier(ClassifierMixin, FamilyModel):
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Return the real outputs of the network for the rows of `X`, of shape (n_samples,) or
-        (n_samples, n_classes).
+        """Return the real outputs of the network for the rows of `X`, of shape (n_samples,) for two
+        classes or one, else (n_samples, n_classes).
 
         They are positive for the second of two classes; for more classes, there is a column for
         each.
@@ -392,8 +398,8 @@ class FamilyClassifier(ClassifierMixin, FamilyModel):
         return outputs[:, 0] if len(self.classes_) <= 2 else outputs
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the predicted class labels, of shape (n_samples,): that of the largest output, or
-        of the sign for two classes.
+        """Return the predicted class labels, of shape (n_samples,): that of the largest output, the
+        first of equal ones; for two classes, the second if the output is positive, else the first.
         """
         outputs = self.decision_function(X)
         return decode_classes(outputs.reshape(len(outputs), -1), self.classes_)
@@ -447,8 +453,8 @@ class FamilyRegressor(MultiOutputMixin, RegressorMixin, FamilyModel):
         """Learn from further rows `X`, (n_samples, n_features), in their order, with target values
         `y`, (n_samples,) or (n_samples, n_targets).
 
-        What earlier calls and `fit` have learnt is kept. A ValueError is raised for another number
-        of targets.
+        What earlier calls and `fit` have learnt is kept. Predictions keep the form of `y` in the
+        first call or in `fit`, and a ValueError is raised for another number of targets.
         """
         first = not hasattr(self, "_n_targets")
         rows, targets = self._rows_and_columns(X, y, reset=first)

@@ -88,6 +88,7 @@ def _content_key(step: Any, n_rows: int) -> str:
     from `n_rows` training rows.
 
     `Nystroem` with more landmarks than rows has the text of one with as many landmarks as rows.
+    Steps with a `random_state` of None may have equal texts, although their draws differ.
     """
     params = step.get_params()
     if isinstance(step, Nystroem):

@@ -143,10 +143,10 @@ def _low_rank_path(
 ) -> Generator[tuple[int, int, NDArray[Any]], None, set[int]]:
     """Yield (candidate, fold, outputs) for the candidates whose kernel has a factor of few columns.
 
-    The factor may have up to `MAX_SHARE` times as many columns as rows. The generator returns the
-    numbers of these candidates. `kernels`: {number of a candidate: its Gaussian kernel} of those
-    that are tried. `centred`: True if the models have intercepts. `outputs`: the values of the
-    method `grid.output` for the test rows.
+    They come in ascending order of gamma, and the generator returns the set of their numbers. The
+    factor may have up to `MAX_SHARE` times as many columns as the grid has rows. `kernels`: {number
+    of a candidate: its Gaussian kernel} of those that are tried. `centred`: True if the models have
+    intercepts. `outputs`: the values of the method `grid.output` for the test rows.
     """
     n_rows = grid.X.shape[0]
     max_rank = int(MAX_SHARE * n_rows)
@@ -211,15 +211,16 @@ def _factor_outputs(
     """Return M_test (M'S^2 M + r I)^-1 M'S^2 T for all ridges r and the scale S of the rows.
 
     `M`: rows of the factor for the training rows, (n_train, rank). `M_test`: for the test rows,
-    (n_test, rank). `T`: targets, (n_train, k). `scale`: the diagonal of S, the roots of the rows'
-    weights; None if all are 1. `centred`: True for an intercept. They stay unchanged.
+    (n_test, rank). `T`: targets, (n_train, k). `ridges`: larger than round-off, (p,). `scale`: the
+    diagonal of S, the roots of the rows' weights; None if all are 1. `centred`: True for an
+    intercept: the weighted mean of the rows of M is subtracted from M and M_test, that of T is
+    subtracted from T and added to the result. The arguments stay unchanged.
 
     The result is of shape (n_test, p * k), the k columns of the first ridge first. It is K_test S
-    (S K S + r I)^-1 S T for the kernel matrices K = M M' and K_test = M_test M'. With an intercept,
-    the weighted means are subtracted from M and T, and that of T is added to the result. One
-    reduction serves all ridges, which are larger than round-off: the entries of M'S^2 M are graded,
-    so `RidgeSystem` would drop directions that a fit, which factors S K S, does not.
+    (S K S + r I)^-1 S T for the kernel matrices K = M M' and K_test = M_test M'.
     """
+    # The entries of M'S^2 M are graded, so `RidgeSystem` would drop directions that a fit, which
+    # factors S K S, does not.
     means = np.zeros(T.shape[1])
     if centred:
         # The weighted means of the rows.
@@ -312,7 +313,8 @@ class _SeparateFold:
         """Return X_test w + b for the weights w of the features, and zeros for the bounds of the
         residuals.
 
-        The outputs are of shape (n_test, p * k) for the p ridges of the group, the bounds (p,).
+        The outputs are of shape (n_test, p * k) for the p ridges of the group, the k columns of the
+        first ridge first; the bounds are of shape (p,).
         """
         ridges = group.ridges
         n_ridges = len(ridges)
@@ -333,8 +335,8 @@ class _SeparateFold:
         residuals.
 
         K_test is the kernel between test and training rows, and b are the intercepts. The outputs
-        are of shape (n_test, p * k) for the p ridges of the group, the bounds (p,). The kernel
-        matrix of an earlier group is overwritten.
+        are of shape (n_test, p * k) for the p ridges of the group, the k columns of the first ridge
+        first; the bounds are of shape (p,). The kernel matrix of an earlier group is overwritten.
         """
         kernel = group.kernel
         ridges = group.ridges
@@ -479,8 +481,9 @@ class _FoldProblem:
         """Return the outputs for the test rows, of shape (n_test, p * k), and a mask of the p
         ridges: False if a fit is needed.
 
-        `ridges`: positive, ascending, of shape (p,). The k columns of the first one come first.
-        Systems are factored if the errors of an iteration are too large. Fits decide ties.
+        A fit is needed if a system is not solved, or if the errors of its outputs may change a
+        label. `ridges`: positive, ascending, of shape (p,). The k columns of the first one come
+        first. Systems are factored if the errors of an iteration are too large.
         """
         n, k = self.fold.T.shape
         solvers = self.fold.grid.solvers
@@ -503,8 +506,8 @@ class _FoldProblem:
         return outputs, is_accurate
 
     def _solve_directly(self, ridges: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Return the outputs for the test rows, (n_test, p * k), and a mask of the ridges, (p,),
-        False if a fit is needed; from factored systems of `ridges`, (p,).
+        """Factor the systems of `ridges`, (p,), and return their outputs for the test rows, of
+        shape (n_test, p * k), and a mask, (p,): False if round-off may change a label.
         """
         grid = self.fold.grid
         system = self._make_system()

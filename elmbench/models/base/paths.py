@@ -79,7 +79,8 @@ class CandidateGrid:
     def group(self, key: Callable[[Any], Hashable]) -> list[list[tuple[int, Any]]]:
         """Return the models in lists with the same key, each model as (its number, the model).
 
-        `key`: the function that returns the key of a model.
+        `key`: the function that returns the key of a model. The lists have the order of their first
+        models.
         """
         groups: dict[Hashable, list[tuple[int, Any]]] = {}
         for i, model in enumerate(self.models):
@@ -121,9 +122,9 @@ class CandidateGrid:
         """Return, for each of p models, False if round-off may change a label; True for all if the
         outputs decide no labels.
 
-        `outputs`: of shape (n, p * k), the k columns of a model side by side. `n_models`: p. The
-        assumed round-off is `ROUND_OFF` times the largest output of a model. `bounds`: upper bounds
-        that limit it further, (n, p). `least`: what it is at least, in any case, (p,).
+        `outputs`: of shape (n, p * k), the k columns of a model side by side; NaN gives False.
+        `n_models`: p. The assumed round-off is `ROUND_OFF` times the largest output of a model, but
+        at most `bounds`, (n, p), and at least `least`, (p,), even if that is above `bounds`.
         """
         if not self.decides_labels:
             return np.ones(n_models, dtype=bool)
@@ -252,8 +253,8 @@ class PathMixin:
         """Yield an `Evaluated` for each output of `_path`, with the uses of solvers since the
         previous one; `grid.solvers` is emptied.
 
-        If a model has a named `gamma`, the path runs once for each fold, with the number that it
-        stands for on the training rows.
+        If at least one model has a named `gamma`, the path runs once for each fold, with the number
+        that it stands for on the training rows.
         """
         gammas = [getattr(model, "gamma", None) for model in grid.models]
         has_named_gamma = any(isinstance(gamma, str) for gamma in gammas)
@@ -273,8 +274,8 @@ class PathMixin:
 
 
 def _with_numeric_gamma(model: Any, rows: Rows) -> Any:
-    """Return a model whose named `gamma` is replaced by the number that it stands for on training
-    rows; the same model if its `gamma` is a number.
+    """Return a clone of a model whose named `gamma` is replaced by the number that it stands for on
+    the training rows `rows`; the model itself if its `gamma` is a number.
     """
     if not isinstance(model.gamma, str):
         return model

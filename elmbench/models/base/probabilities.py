@@ -53,10 +53,12 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ) -> Self:
         """Fit the classifier to all rows, and the sigmoids to the test parts of the folds.
 
-        `sample_weight`: of the rows, (n,); None if all are 1. A ValueError is raised if the
-        classifier takes none. `folds`: pairs of the numbers of training and of test rows, one for
-        each fold; by default, three stratified and shuffled ones. The classifier sees all rows once
-        more, for its predictions.
+        A sigmoid learns decision values of clones of the classifier, which are fitted to the
+        training parts. `sample_weight`: of the rows, (n,); None if all are 1. A ValueError is
+        raised if the classifier takes none. `folds`: pairs of the numbers of training and of test
+        rows, one for each fold; by default, three stratified and shuffled ones. Folds whose
+        training part lacks a class are left out; if all do, the sigmoids learn the decision values
+        of the final classifier for all rows.
         """
         y = np.asarray(y)
         unfitted = clone(self.estimator)
@@ -77,8 +79,8 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         learn.
 
         `weights`: of the rows, or None. `folds`: pairs of the numbers of training and of test rows.
-        If every fold lacks a class, the values are those of the final classifier for the rows it
-        has learnt.
+        Folds whose training part lacks a class are left out. If all do, the values are those of the
+        final classifier for the rows it has learnt.
         """
         all_rows = []
         all_scores = []
@@ -138,8 +140,9 @@ class WithProbabilities(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Return finite decision values of a fitted model, of shape (n,) for two classes, else (n,
         k).
 
-        NaN becomes 0, an infinity the largest number. A model without decision values has 1 for the
-        predicted class and -1 for the others; for two classes, 1 stands for the second.
+        NaN becomes 0, an infinity the largest number of its sign. A model without decision values
+        has 1 for the predicted class and -1 for the others; for two classes, 1 stands for the
+        second.
         """
         if hasattr(model, "decision_function"):
             decisions = model.decision_function(X)

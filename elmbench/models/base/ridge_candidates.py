@@ -23,6 +23,7 @@ class RidgeModels(PathFactory):
         """Yield an `Evaluated` for every candidate and fold, fold by fold.
 
         `method`: "predict" or "decision_function", of a fitted model: its values for the test rows.
+        `solvers` of each count one "clone and fit", also if models share a fit.
         """
         models = [problem.make(candidate) for candidate in problem.candidates]
         for fold, (train, test) in enumerate(problem.folds):
@@ -47,9 +48,9 @@ def model_outputs(
 ) -> list[NDArray[Any]]:
     """Fit some models to the same rows; return the outputs of each for the test rows `probes`.
 
-    `method`: "predict" or "decision_function", whose values are returned. If the models are `Ridge`
-    or `RidgeClassifier` that differ in `alpha` only, and the rows are dense, they share a fit if
-    that is faster, and stay unfitted. Otherwise, each model is fitted in place.
+    `method`: "predict" or "decision_function", whose values are returned. If the models are all
+    `Ridge` or all `RidgeClassifier`, with defaults except for `alpha`, and the rows are dense, they
+    share a fit if that is faster, and stay unfitted. Otherwise, each model is fitted in place.
     """
     if _are_ridge_models(models) and not sp.issparse(X):
         targets, decode = _code_targets(models[0], method, y)

@@ -131,8 +131,9 @@ def positive_label(scorer: Any) -> Any:
 def score_predictions(model: Any, X: Any, y: Any, scorer: Any, error_score: Any) -> Any:
     """Return the score of a fitted model for rows `X` and targets `y`, as in `GridSearchCV`.
 
-    The score is a number, or {name: number} for a scorer of several. `error_score`: the number if
-    the scorer fails, with a warning; "raise" raises the error.
+    The score is a number, or {name: number} for a scorer of several metrics; a ValueError is raised
+    for anything else. `error_score`: the number if the scorer fails, with a warning; "raise" raises
+    the error.
     """
     from sklearn.model_selection._validation import _score
 
@@ -153,7 +154,8 @@ def has_callbacks(search: Any) -> bool:
 
 
 def new_sigmoid() -> Any:
-    """Return an unfitted sigmoid of Platt: `fit(scores, is_positive, weights)`, `predict(scores)`.
+    """Return an unfitted sigmoid of Platt: `fit(scores, is_positive, weights)`, and
+    `predict(scores)`, which returns probabilities; all of shape (n,).
 
     scikit-learn's public class calibrates only whole models.
     """

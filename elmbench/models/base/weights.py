@@ -30,7 +30,7 @@ def weight_key(model: Any) -> Hashable:
     """Return a hashable key of the parameter `class_weight` of a model.
 
     It is None if the parameter is None or missing, "balanced", or a sorted tuple of texts for a
-    dictionary.
+    dictionary, such as ("(0, 1.0)", "(1, 2.0)").
     """
     weight = getattr(model, "class_weight", None)
     return (
@@ -45,9 +45,10 @@ def _select_weighted(
 ) -> tuple[Rows, NDArray[Any], Array | None]:
     """Return the rows with a weight above zero, their `y` and their weights.
 
-    The weights are None if `sample_weight` is None, which keeps all rows. Rows of a precomputed
-    kernel matrix are kept even with weight zero. The number of a named `gamma`, `model._gamma`, is
-    set from the weighted rows. A ValueError is raised for a negative weight.
+    If `sample_weight` is None, all rows are kept, and the weights are None. Otherwise, a number
+    stands for the weight of each row, and the number of a named `gamma`, `model._gamma`, is set
+    from the weighted rows. Rows of a precomputed kernel matrix are kept even with weight zero. A
+    ValueError is raised for a negative weight, and if all are zero.
     """
     if sample_weight is None:
         return X, y, None
@@ -73,8 +74,8 @@ class RowWeightedClassifier(FamilyClassifier):
         (n_samples,), forgetting any earlier fit.
 
         A row counts `sample_weight` times, 1 by default: a weight of 2 repeats it, a weight of 0
-        leaves it out, also a label that has no other rows. A `class_weight` multiplies these
-        weights. A negative one raises a ValueError.
+        leaves it out, also a label that has no other rows. If the model has a `class_weight`, it
+        multiplies these weights. A ValueError is raised for a negative weight, and if all are zero.
         """
         rows, labels = self._validate_rows(X, y)
         check_classification_targets(labels)
@@ -184,7 +185,8 @@ class WeightedRegressor(FamilyRegressor):
         shape (n_samples,) or (n_samples, n_targets), forgetting any earlier fit.
 
         The squared error of a row counts `sample_weight` times, 1 by default: a weight of 2 repeats
-        it, a weight of 0 leaves it out. A negative one raises a ValueError.
+        it, a weight of 0 leaves it out. A ValueError is raised for a negative weight, and if all
+        are zero.
         """
         rows, targets = self._rows_and_columns(X, y)
         rows, targets, weights = _select_weighted(self, rows, targets, sample_weight)
