@@ -248,8 +248,8 @@ def ridge_solutions(
 
     Ridges that are large compared with the round-off of A share one orthogonal reduction if there
     are enough of them; its backward error is that of a factorisation. The others have separate
-    factorisations; one set of eigenvectors serves all that break down. Each solution equals
-    that of `RidgeSystem` within round-off.
+    factorisations; one set of eigenvectors serves all that break down. Each solution equals that of
+    `RidgeSystem` within round-off.
     """
     n, k = B.shape
     n_ridges = len(ridges)

@@ -87,7 +87,7 @@ class Task(ABC):
         """
 
     def seconds(self) -> float:
-        """Return a rough duration on one core, by the formula of its model.
+        """Return a rough duration on one core in seconds, by the formula of its model.
 
         0 if it is negligible, as here.
         """
@@ -230,7 +230,7 @@ class FoldTask(Task):
         return {}
 
     def fit_seconds(self, n_rows: int | None = None) -> float:
-        """Return the rough duration of one fit to `n_rows` rows; None for all training rows."""
+        """Return the rough seconds of one fit to `n_rows` rows; None or 0 for all training rows."""
         n = n_rows or self.outer_fold.n_train
         return OVERHEAD + self._fit_operations(n) / RATE
 
@@ -268,9 +268,10 @@ class FoldTask(Task):
         """Return the factory of the model, and the parameters to call it with, {name: value}.
 
         `chosen`: searched or inherited hyperparameters, which the fixed parameters of the column
-        replace. The result also has the seed of the fold. Parameters that the factory does not have
-        are left out; a factory that accepts any gets no seed. The seed does not depend on the grid
-        or the reading, so these are compared on the same random nodes.
+        replace. The result also has the seed of the fold, unless they have a `random_state`.
+        Parameters that the factory does not have are left out; a factory that accepts any gets no
+        seed. The seed does not depend on the grid or the reading, so these are compared on the same
+        random nodes.
         """
         entry = find_model(self.model.name)
         factory = entry.factory(self.outer_fold.task)

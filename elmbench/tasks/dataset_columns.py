@@ -101,7 +101,8 @@ class DatasetColumns:
     def _locate_splits(self) -> None:
         """Set `split`, `folds`, `inner` and `_splits_file`, with the files of given splits.
 
-        Raises ElmbenchError if a file does not have the splits that are needed.
+        Raises ElmbenchError if a file does not have the splits that are needed, or an OpenML task
+        is for other data or was not fetched.
         """
         folder = self.resolved.file.path.parent
         name = self.dataset.name
@@ -170,7 +171,8 @@ class DatasetColumns:
 
         The names are those of its model; empty if none is printed. A column without `printed` has
         them under the paper's names. With it, a column without printed values has those of the
-        nearest column that it inherits from.
+        nearest column that it inherits from; a paper's name such as "1/C" in `printed` stands for
+        the reciprocal of C.
         """
         names = self.models[column].printed
         if not names:
@@ -240,7 +242,8 @@ class DatasetColumns:
     def dataset_ref(self, run: int) -> DatasetRef:
         """Return the reference to the data of a run, for its tasks.
 
-        `identify_data` must have found the data.
+        Runs differ only if the data are redrawn in each run. `identify_data` must have found the
+        data.
         """
         spec = self.dataset
         redrawn = run if self.dataset.redraw == "run" else 0
@@ -395,7 +398,7 @@ class DatasetColumns:
     def calibration(self, column: str) -> Split | None:
         """Return the inner folds that a model is calibrated on; None if it need not be.
 
-        It must be if it has only decision values, and a metric of the table's file needs
+        It must be if it has no `predict_proba`, and a metric of the table's file needs
         probabilities. A metric that a user adds later does not count: it must not change the keys
         of stored results. `column`: the model's column.
         """
@@ -445,7 +448,8 @@ class DatasetColumns:
     def refuse_search(self, column: str) -> None:
         """Raise ElmbenchError if a column searches, but the outer split is for fixed values.
 
-        Such splits are leave-one-out and the .632 bootstrap. The searches of its ancestors count.
+        Such splits are leave-one-out and the .632 bootstrap. The grids of its ancestors count, even
+        if the paper prints their values.
         """
         kind = self.split.kind
         if kind in FIXED_FITS and self.search_columns(column):

@@ -45,8 +45,9 @@ class Projections(TrainingTask):
         Each candidate is fitted to the rows that it projects, without weights. The result, with an
         item for each candidate: `means` and `variances`, pairs of the negative and of the positive
         class (the variance divides by the number of rows), and `kde`, the divergence of the kernel
-        density estimates; all are NaN if a projection is not finite; and `seconds`. Raises
-        ElmbenchError unless there are two classes.
+        density estimates; all are NaN if the fit fails or a projection is not finite; and
+        `seconds`. Raises ElmbenchError unless there are two classes, and ValueError for more than
+        one projection of a row.
         """
         check_two_classes(
             self.data.name,
@@ -128,7 +129,10 @@ class DivergenceChoice(Choice):
 
 
 def _largest_finite(divergences: NDArray[np.float64]) -> int:
-    """Return the position of the largest finite divergence; raise ElmbenchError without one."""
+    """Return the position of the largest finite divergence, the first of equal ones.
+
+    Raises ElmbenchError if none is finite.
+    """
     is_finite = np.isfinite(divergences)
     if not is_finite.any():
         raise ElmbenchError(

@@ -122,7 +122,8 @@ def _mean_measures(parts: Sequence[Fitted]) -> dict[str, float]:
 def _rounded_condition(condition: float | None) -> float | None:
     """Return a condition number with six significant digits; NaN becomes infinity.
 
-    The last bits depend on the addresses of arrays in memory. None, for a model without one, stays.
+    The last bits depend on the addresses of arrays in memory. Infinity stays, and so does None, for
+    a model without a condition number.
     """
     if condition is None:
         return None
@@ -186,7 +187,10 @@ class Fit(FoldTask):
 
     @property
     def _n_predicted(self) -> int:
-        """The number of rows that the fits predict, by the counts of the spec."""
+        """The number of rows that the fits predict, by the counts of the spec.
+
+        They are the test rows; all rows for leave-one-out, and both for the .632 bootstrap.
+        """
         n_rows = self.data.n_rows
         if self.outer_fold.is_of_all_rows:
             return n_rows
@@ -248,9 +252,10 @@ class Fit(FoldTask):
     def _fit(self, choice: Result, context: Context) -> Fitted:
         """Fit the model to the training rows of the fold and predict its test rows.
 
-        Both are timed, after a fit to few rows that is not. `choice`: the hyperparameters in its
-        `params` are used. The number of uses of each solver is added to `context`, in place. Raises
-        MemoryError if the fit would need too much memory.
+        With `carry_over` "folds", the training rows of the earlier folds are learnt first. Both are
+        timed, with the calibration as a part of the fit, after a fit to few rows that is not.
+        `choice`: the hyperparameters in its `params` are used. The number of uses of each solver is
+        added to `context`, in place. Raises MemoryError if the fit would need too much memory.
         """
         data = fold_data(self.outer_fold, context.data_dir)
         factory, params = self.factory_with(chosen=choice["params"])
@@ -360,8 +365,8 @@ def warm_up(
 ) -> None:
     """Fit and predict on few rows, so that neither compilation nor a first import is timed.
 
-    It happens once for each factory in this process; errors and warnings are ignored. `params`:
-    {name: value} for the factory. `X`, `y`: the few rows and their targets.
+    It happens once for each factory in this process, whatever its `params`; errors and warnings are
+    ignored. `params`: {name: value} for the factory. `X`, `y`: the few rows and their targets.
     """
     if factory in _warm:
         return

@@ -28,8 +28,8 @@ class GridEvaluation(GridTask):
         """Fit each candidate to the training rows, and score it on the test rows.
 
         The result: `scores`, one for each candidate (larger is better, -inf for outputs that are
-        not finite, NaN if a path yields none), and `seconds`. `problem`: the grid, whose rows and
-        folds are replaced by those of `data`.
+        not finite, NaN if its fit fails or a path yields none), and `seconds`. `problem`: the grid,
+        whose rows and folds are replaced by those of `data`.
         """
         n = len(data.y_train)
         parts = [data.X_train, data.X_test]

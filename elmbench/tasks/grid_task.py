@@ -94,8 +94,8 @@ class GridTask(FoldTask):
     ) -> GridProblem:
         """Return the problem of the grid, still without rows (`X`, `y`) and folds.
 
-        It has the weights of all training rows. `inherited_params`: {name: value} of an earlier
-        choice; those that the grid searches are dropped.
+        It has the weights of all training rows, None if they have none. `inherited_params`: {name:
+        value} of an earlier choice. Parameters that the grid searches are not among its `fixed`.
         """
         factory, params = self.factory_with(chosen=inherited_params)
         fixed = {
@@ -140,10 +140,10 @@ class TrainingTask(GridTask):
         return min(self.outer_fold.n_train, self.tune_rows or self.outer_fold.n_train)
 
     def rows_of(self, data: FoldData) -> Indices | slice:
-        """Return the positions of the training rows to use; a slice if all are used.
+        """Return the positions of the training rows to use, ascending; a slice if all are used.
 
-        They are a random sample of `tune_rows`, which keeps the shares of the classes; that of a
-        regression is a plain one.
+        They are a random sample of `tune_rows`, the same at each call, which keeps the shares of
+        the classes; that of a regression is a plain one.
         """
         y = data.y_train
         n_used = self.tune_rows

@@ -53,7 +53,7 @@ class Importance(Fit):
 
         A loss is positive if the metric is worse after the shuffle. The columns are those of the
         data set, not of its encoded inputs. At most 2000 test rows are shuffled, five times for
-        each column. `estimator`: the fitted model.
+        each column, from a fixed seed. `estimator`: the fitted model.
         """
         from sklearn.dummy import DummyClassifier
         from sklearn.inspection import permutation_importance

@@ -27,11 +27,11 @@ class KernelWeights(Fit):
     def extra_values(self, estimator: Any, data: FoldData) -> Result:
         """Return further values of a fitted model for the store: counts and paths of its weights.
 
-        `estimator`: the fitted model. The result: `measured`, {name: value} with `kernels`, the
-        number of those with a weight of at least 1 % of the largest, and `iterations`; `paths`,
-        with `kernels`, as the model's parameter has them, `weights`, a list of weights for the
-        start and for every iteration, and `objective`, as many numbers. A model without kernel
-        weights has neither counts nor `paths`.
+        `estimator`: the fitted model. The result: `measured`, {name: value} with those of
+        `Fit.extra_values`, `kernels`, the number of those with a weight of at least 1 % of the
+        largest, and `iterations`; `paths`, with `kernels`, as the model's parameter has them,
+        `weights`, a list of weights for the start and for every iteration, and `objective`, as many
+        numbers. A model without kernel weights has neither counts nor `paths`.
         """
         result = super().extra_values(estimator, data)
         weights = getattr(estimator, "weights_", None)

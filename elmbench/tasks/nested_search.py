@@ -44,8 +44,8 @@ class PreparedInputs:
     def get(self, key: Hashable, prepare: Callable[[], Any]) -> Any:
         """Return the inputs of a key, which `prepare` makes if they are not in the cache.
 
-        They are kept unless they have too many values. Of more than 24 inputs, the oldest are
-        dropped.
+        They are kept unless they have more than a million values. Of more than 24 inputs, those
+        that were made first are dropped.
         """
         if key in self._inputs:
             return self._inputs[key]
@@ -91,8 +91,9 @@ class Search(TrainingTask):
         """Search on the inner folds of the training rows.
 
         The result: `params`, {name: value} of the chosen candidate; `scores`, the mean over folds
-        of each candidate, larger is better; and `seconds`. A single candidate is chosen without a
-        fit, and `scores` is empty. `problem`: the grid, whose rows and folds are replaced.
+        of each candidate, larger is better, NaN if a fold lacks a score; and `seconds`. The first
+        of equally good candidates is chosen. A single candidate is chosen without a fit, and
+        `scores` is empty. `problem`: the grid, whose rows and folds are replaced.
         """
         if not self._has_choice:
             return {"params": problem.candidates[0], "scores": [], "seconds": 0.0}

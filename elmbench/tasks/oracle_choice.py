@@ -36,10 +36,10 @@ class Choice(Task):
     def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
         """Choose the candidate with the best mean score over the outer test folds of all runs.
 
-        The result: `params`, the inherited and the chosen ones; `scores`, the mean of each
-        candidate; `seconds`, the mean over evaluations plus those of an earlier choice. `inputs`:
-        {key: result} of the evaluations, with `scores` of each candidate and `seconds`, and of the
-        earlier choice.
+        The first of equally good ones is chosen. The result: `params`, the inherited and the chosen
+        ones; `scores`, the mean of each candidate, NaN if a fold lacks a score; `seconds`, the mean
+        over evaluations plus those of an earlier choice. `inputs`: {key: result} of the
+        evaluations, with `scores` of each candidate and `seconds`, and of the earlier choice.
         """
         parent = choice_result(self.given, inputs)
         evaluations = [inputs[key] for key in self.evaluated]

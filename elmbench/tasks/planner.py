@@ -75,7 +75,10 @@ class DatasetPlanner(DatasetColumns):
         self.identify_data(identities)
 
     def _refuse_many_cells(self) -> None:
-        """Raise ElmbenchError if the plan would have more than 100,000 cells."""
+        """Raise ElmbenchError if the plan would have more than 100,000 cells.
+
+        Those of this data set are counted under one selection.
+        """
         n_cells = len(self.plan.cells) + self.runs * self.folds * len(self.columns)
         if n_cells > MOST_CELLS:
             raise ElmbenchError(
@@ -151,8 +154,8 @@ class DatasetPlanner(DatasetColumns):
     def _add_evaluations(self, column: str, parent: str | None) -> tuple[str, ...]:
         """Add the evaluations of a column's candidates on the outer folds of all runs.
 
-        Returns their keys, one for each fold. `parent`: the key of the choice whose hyperparameters
-        are inherited; None if none are.
+        Returns their keys, one for each fold of every run, run by run. `parent`: the key of the
+        choice whose hyperparameters are inherited; None if none are.
         """
         keys = []
         for run, fold in product(range(self.runs), range(self.folds)):
@@ -166,9 +169,10 @@ class DatasetPlanner(DatasetColumns):
         """Add a cell and its fit on every outer fold for each column under each selection.
 
         Columns without an estimator for the task are skipped; if the data are missing, cells
-        without a task are added. `choices_only`: if hyperparameters are searched, show the chosen
-        ones and fit nothing with them. `kind`: the class of the fits; with another than `Fit`,
-        leave-one-out and the .632 bootstrap raise ElmbenchError.
+        without a task are added. A column whose hyperparameters the paper does not print is
+        searched as under `nested` instead of `published`. `choices_only`: if hyperparameters are
+        searched, show the chosen ones and fit nothing with them. `kind`: the class of the fits;
+        with another than `Fit`, leave-one-out and the .632 bootstrap raise ElmbenchError.
         """
         if kind is not Fit:
             self.refuse_joint_estimates()
@@ -201,7 +205,7 @@ class DatasetPlanner(DatasetColumns):
     def _selections(self) -> list[Selection]:
         """The selections of the table, such as "nested", without repetitions.
 
-        If the user adds a model, `published` becomes `nested`.
+        If the user adds a model, `published` becomes `nested` for all columns.
         """
         selections = list(self.protocol.selections)
         added_columns = set(self.columns) - set(self.resolved.spec.models)
@@ -224,8 +228,8 @@ class DatasetPlanner(DatasetColumns):
 
         `printed`: {name: value} of the printed hyperparameters, or None if they are searched.
         `choices_only`: if hyperparameters are searched, show the chosen ones and fit nothing with
-        them. `kind`: the class of the fits. Raises ElmbenchError if the outer split is not for a
-        search.
+        them. `kind`: the class of the fits. Raises ElmbenchError as `refuse_search` does, except
+        under the selection `once`.
         """
         if select != ONCE:
             self.refuse_search(column)

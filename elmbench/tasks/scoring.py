@@ -52,7 +52,7 @@ class GridProblem(CandidateProblem):
 
         They are the real values that decide the labels, of shape (n_test,) for two classes. Models
         without projections yield decision values. Each item has the numbers of `candidate` and
-        `fold`, and `outputs`.
+        `fold`, and `outputs`. Fits that fail or need too much memory are treated as in `outputs`.
         """
         has_projections = hasattr(self.factory, "project")
         if has_projections or hasattr(self.factory, "project_grid"):
@@ -65,8 +65,8 @@ class GridProblem(CandidateProblem):
         They are labels, values, decision values or probabilities. For probabilities, every
         candidate is fitted separately; a model without them yields decision values. Raises
         MemoryError before any fit if one would need more than the limit. Each item has the numbers
-        of `candidate` and `fold`, and `outputs`. Candidates whose fit fails are left out, with a
-        warning; if all fail, the first error is raised.
+        of `candidate` and `fold`, and `outputs`. If a fit fails, this and the later folds of the
+        candidate are left out, with a warning; if all candidates fail, the first error is raised.
         """
         if self.calibrates(metric):
             return self.decision_values()
@@ -103,7 +103,10 @@ class GridProblem(CandidateProblem):
         return ""
 
     def _has_all_classes(self) -> bool:
-        """Return True if the training rows of every fold have all classes of the data set."""
+        """Return True if the training rows of every fold have all classes of the data set.
+
+        False for a regression.
+        """
         n_classes = len(self.labels or ())
         for train, _ in self.folds:
             present = np.unique(self.y[train])
@@ -135,8 +138,8 @@ class GridProblem(CandidateProblem):
         for none. `outputs`: takes a fitted model and rows, and returns the outputs. The uses of
         solvers are added to the context, in place. Raises MemoryError before any fit if one would
         need more than the limit. Each item has the numbers of `candidate` and `fold`, and
-        `outputs`. Candidates whose fit fails are left out, with a warning; if all fail, the first
-        error is raised.
+        `outputs`. If a fit fails, this and the later folds of the candidate are left out, with a
+        warning; if all candidates fail, the first error is raised.
         """
         self._check_memory()
         done: set[tuple[int, int]] = set()
@@ -186,10 +189,11 @@ def grid_scores(
 ) -> tuple[NDArray[np.float64], float]:
     """Return the score of every candidate on every fold, and the seconds that this takes.
 
-    `problems`: the same grid on different folds. Scores have the shape (n_candidates, n_folds);
-    larger is better, NaN where a path yields nothing. If a metric needs probabilities and the model
-    has none, one sigmoid for each candidate calibrates its decision values on all folds, as in the
-    fit of the chosen one. `metric_name`: of the registry.
+    `problems`: the same grid on different folds. Scores have the shape (n_candidates, n_folds) for
+    the folds of all problems; larger is better, -inf for outputs that are not finite, NaN where a
+    fit fails or a path yields nothing. If a metric needs probabilities and the model has none, one
+    sigmoid for each candidate calibrates its decision values on all folds, as in the fit of the
+    chosen one. `metric_name`: of the registry.
     """
     metric = find_metric(metric_name)
     scores_of_folds: list[FoldScores] = []
@@ -282,7 +286,8 @@ def _add_calibrated(candidate: int, folds: list[_Uncalibrated]) -> None:
 def best(scores: NDArray[np.float64]) -> int:
     """Return the number of the candidate with the best mean over folds, the first of equal ones.
 
-    `scores`: of shape (n_candidates, n_folds), larger is better. A candidate with a NaN is worst.
+    `scores`: of shape (n_candidates, n_folds), larger is better. A mean of NaN counts as -inf, so 0
+    is returned if all are NaN.
     """
     means = scores.mean(axis=1)
     return int(np.argmax(np.where(np.isnan(means), -np.inf, means)))

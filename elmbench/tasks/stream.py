@@ -52,9 +52,10 @@ class Stream(FoldTask):
         The result: `params`; `fit_seconds`, the time of learning alone; and `measured`, {name:
         value}. Its names are `accuracy@rows=40` or `nrmse@rows=40` (of the test rows),
         `train_accuracy@rows=40` (of the rows learnt so far; only for a classification),
-        `prequential_error@rows=80` (of all chunks so far but the first, each predicted before it
-        was learnt; only if `prequential`) and `n_units@rows=40`. If an error is infinite, also
-        `status`, "diverged", and `reason`. `inputs` are not used.
+        `prequential_error@rows=80` (the share of wrong predictions, or the NRMSE of a regression,
+        for all chunks so far but the first, each predicted before it was learnt; only if
+        `prequential`) and `n_units@rows=40` (0 for a model without a size). If an error is
+        infinite, also `status`, "diverged", and `reason`. `inputs` are not used.
         """
         data = fold_data(self.outer_fold, context.data_dir)
         factory, params = self.factory_with(chosen={})

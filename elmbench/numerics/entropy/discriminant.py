@@ -215,10 +215,10 @@ def discriminant(
     is `size`.
 
     The projected means are 2 apart. If m+ = m- up to round-off, or nothing varies, beta is zero,
-    and both Gaussians have the mean 0 and the variance 1. If the sum of the covariances is
-    singular to working precision, its least eigenvalues are lifted to `size` times the machine
-    precision times the largest one. The variances are at least the round-off of beta'(S+ + S-)beta,
-    so that of two classes that are points, neither is the narrower one.
+    and both Gaussians have the mean 0 and the variance 1. If the sum of the covariances is singular
+    to working precision, its least eigenvalues are lifted to `size` times the machine precision
+    times the largest one. The variances are at least the round-off of beta'(S+ + S-)beta, so that
+    of two classes that are points, neither is the narrower one.
     """
     difference = mean_difference(negative, positive, size)
     if difference is None:
