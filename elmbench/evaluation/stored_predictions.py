@@ -88,13 +88,19 @@ class Predictions:
         }
 
 
-def add_outputs(predictions: Predictions, estimator: Any, X: Any) -> Predictions:
+def add_outputs(
+    predictions: Predictions,
+    estimator: Any,
+    X: Any,
+    probabilities: Array | None = None,
+) -> Predictions:
     """Return predictions with the decision values and log-odds of their model for the rows X.
 
     They are the entries `scores` and `log_odds` of `outputs`. An output that the model lacks, and
     probabilities that fail or are not finite, are left out; decision values may be infinite, and
-    their errors are raised. `estimator`: the fitted model. The predictions of a regression or a
-    diverged model are returned as they are.
+    their errors are raised. `estimator`: the fitted model. `probabilities`: those of the rows, of
+    shape (n, number of labels), if they are known; None to compute them. The predictions of a
+    regression or a diverged model are returned as they are.
     """
     labels = predictions.labels
     if labels is None or predictions.have_diverged:
@@ -103,11 +109,12 @@ def add_outputs(predictions: Predictions, estimator: Any, X: Any) -> Predictions
     scores = class_outputs(estimator, "decision_function", X, labels)
     if scores is not None:
         outputs["scores"] = scores
-    with contextlib.suppress(Exception), np.errstate(divide="ignore"):
+    if probabilities is None:
         # Unusable probabilities are left out; the predictions stay.
-        shares = class_outputs(estimator, "predict_proba", X, labels)
-        if shares is not None and _are_finite(shares):
-            outputs["log_odds"] = _log_odds(shares)
+        with contextlib.suppress(Exception):
+            probabilities = class_outputs(estimator, "predict_proba", X, labels)
+    if probabilities is not None and _are_finite(probabilities):
+        outputs["log_odds"] = _log_odds(probabilities)
     return replace(predictions, outputs=outputs)
 
 
@@ -135,7 +142,8 @@ def _log_odds(shares: Array) -> Array:
     The result is of shape (n,) for the second of two classes, else (n, k). Probabilities of 0 give
     infinities.
     """
-    logarithms = np.log(shares)
+    with np.errstate(divide="ignore"):
+        logarithms = np.log(shares)
     return logarithms if shares.shape[1] > 2 else logarithms[:, 1] - logarithms[:, 0]
 
 

@@ -34,7 +34,8 @@ class ModelEntry:
     columns; None if they are few. `sharing`:
     the time of a search as a share of the time that `cost` gives all of its fits, measured in the
     middle of the grid on tables of the papers; it is small for a model that shares work between
-    candidates.
+    candidates. `predicts_likeliest`: True if the classifier predicts the class with the largest
+    probability, the first of equal ones, so that probabilities need no second prediction.
     """
 
     name: str
@@ -49,6 +50,7 @@ class ModelEntry:
     cost: Callable[[int, int, Mapping[str, Any]], float] | None = None
     prediction_cost: Callable[[int, int, int], float] | None = None
     sharing: float = 0.3
+    predicts_likeliest: bool = False
 
     @property
     def is_of_scikit_learn(self) -> bool:
@@ -475,6 +477,7 @@ _ENTRIES = (
         "sklearn.ensemble:ExtraTrees",
         _TREES,
         _forest_cost,
+        predicts_likeliest=True,
     ),
     _baseline(
         "hist-gradient-boosting",
@@ -496,6 +499,7 @@ _ENTRIES = (
         "sklearn.ensemble:RandomForest",
         _TREES,
         _forest_cost,
+        predicts_likeliest=True,
     ),
     _entry(
         "knn",
@@ -504,6 +508,7 @@ _ENTRIES = (
         _NEIGHBORS,
         _linear_cost,
         prediction_cost=_distances_cost,
+        predicts_likeliest=True,
     ),
     _entry(
         DUMMY,

@@ -30,6 +30,7 @@ from elmbench.evaluation.folds import (
 from elmbench.evaluation.predictions import (
     check_predictions,
     checked_metric,
+    class_outputs,
     positions_of_labels,
 )
 from elmbench.evaluation.stored_predictions import (
@@ -39,6 +40,7 @@ from elmbench.evaluation.stored_predictions import (
     packed_rows,
 )
 from elmbench.models.candidate_problem import fit_model
+from elmbench.numerics.arrays import Array
 from elmbench.registry import find_model
 from elmbench.specs.grids import SearchGrid
 from elmbench.specs.measures import TRAIN_ACCURACY
@@ -284,7 +286,7 @@ class Fit(FoldTask):
         context.solvers.update(getattr(estimator, "solvers_", {}))
 
         start_time = time.perf_counter()
-        predicted = classifier.predict(data.X_test)
+        predicted, probabilities = self._predict(classifier, data)
         predict_seconds = time.perf_counter() - start_time
         predicted = check_predictions(data.y_test, predicted, data.labels)
         predictions = Predictions(
@@ -292,7 +294,7 @@ class Fit(FoldTask):
             predicted=data.in_units(predicted),
             labels=data.labels,
         )
-        predictions = add_outputs(predictions, classifier, data.X_test)
+        predictions = add_outputs(predictions, classifier, data.X_test, probabilities)
         extra_values: Result = {}
         if not predictions.have_diverged:
             extra_values = self.extra_values(classifier, data)
@@ -306,6 +308,25 @@ class Fit(FoldTask):
             n_train=len(data.y_train),
             extra_values=extra_values,
         )
+
+    def _predict(
+        self, classifier: Any, data: FoldData
+    ) -> tuple[NDArray[Any], Array | None]:
+        """Return the predictions for the test rows, and the probabilities that they follow from.
+
+        Predictions are labels, or values of a regression, of shape (n,). Probabilities are of shape
+        (n, number of labels), and None unless the model predicts the likeliest class. Such models,
+        as forests, would take the same time again to compute probabilities. `classifier`: the
+        fitted model, or a regressor.
+        """
+        if data.labels is not None and find_model(self.model.name).predicts_likeliest:
+            probabilities = class_outputs(
+                classifier, "predict_proba", data.X_test, data.labels
+            )
+            if probabilities is not None:
+                likeliest = probabilities.argmax(axis=1)
+                return np.asarray(data.labels)[likeliest], probabilities
+        return classifier.predict(data.X_test), None
 
     def _calibrate(
         self, estimator: Any, choice: Result, data: FoldData, context: Context

@@ -16,12 +16,16 @@ from made_work import fit as cell
 from sklearn.base import BaseEstimator, ClassifierMixin
 from toy_data import AddModel, MakeUnit
 
+from elmbench import make_model
+from elmbench.evaluation.stored_predictions import StoredPredictions
 from elmbench.models import (
     ELMClassifier,
     FBKOSELMRegressor,
     KELMClassifier,
     KELMRegressor,
 )
+from elmbench.models.baselines import KNNClassifier
+from elmbench.registry.built_in import BUILT_IN
 
 
 @pytest.mark.parametrize("dataset", ["two", "three", "redrawn"])
@@ -58,6 +62,49 @@ def test_the_rows_learnt_are_predicted_where_a_table_asks_for_it(
         "train_accuracy": pytest.approx(right)
     }
     assert "train_accuracy" not in metrics_of(plain)
+
+
+LIKELIEST = [name for name, entry in BUILT_IN.items() if entry.predicts_likeliest]
+
+
+@pytest.mark.parametrize("model", LIKELIEST)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_declared_models_predict_the_likeliest_class_also_at_ties(
+    model: str, n_classes: int
+) -> None:
+    random = np.random.default_rng(0)
+    X, X_new = random.normal(size=(2, 120, 2))
+    y = 2 * random.integers(0, n_classes, size=120) - 3
+    params = {"n_neighbors": 4} if model == "knn" else {"n_estimators": 4}
+    classifier = make_model(model, **params).fit(X, y)
+    probabilities = classifier.predict_proba(X_new)
+    largest = probabilities.max(axis=1, keepdims=True)
+    assert ((probabilities == largest).sum(axis=1) > 1).any()
+    likeliest = classifier.classes_[probabilities.argmax(axis=1)]
+    np.testing.assert_array_equal(classifier.predict(X_new), likeliest)
+
+
+def test_the_likeliest_class_follows_from_the_only_probabilities_that_are_computed(
+    make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unit = make_unit(dataset="three", model="knn", params={"n_neighbors": 4})
+    data = fold_data(unit)
+    model = KNNClassifier(4).fit(data.X_train, data.y_train)
+    expected = model.predict(data.X_test)
+    probabilities = model.predict_proba(data.X_test)
+    numbers_of_rows = []
+    compute = KNNClassifier.kneighbors
+
+    def count(self: KNNClassifier, X: Any, *arguments: Any, **options: Any) -> Any:
+        numbers_of_rows.append(len(X))
+        return compute(self, X, *arguments, **options)
+
+    monkeypatch.setattr(KNNClassifier, "kneighbors", count)
+    stored = StoredPredictions(cell(unit)["predictions"])
+    assert numbers_of_rows.count(len(data.X_test)) == 1
+    assert data.labels is not None
+    np.testing.assert_array_equal(np.take(data.labels, stored.predicted), expected)
+    np.testing.assert_allclose(stored.probabilities, probabilities, rtol=1e-6)
 
 
 def test_what_the_column_fixes_comes_before_what_was_chosen(
