@@ -283,10 +283,10 @@ def _outcome(claim: Claim, results: _Results) -> ClaimOutcome:
         remark="; ".join(remarks),
     )
     findings = [finding for part in parts for finding in part.findings]
-    return _decided(outcome, findings) if findings else outcome
+    return _decide(outcome, findings) if findings else outcome
 
 
-def _decided(outcome: ClaimOutcome, findings: list[SignificanceResult]) -> ClaimOutcome:
+def _decide(outcome: ClaimOutcome, findings: list[SignificanceResult]) -> ClaimOutcome:
     """Return an outcome with the verdict and the p-value of its tests.
 
     `outcome`: before the tests; a copy is returned, with the decisive test as its finding.
@@ -562,7 +562,9 @@ def is_true(claim: Claim, value: float, rival: float) -> bool:
 def region_of(claim: Claim) -> Region:
     """Return the range of the difference, model minus rival, in which a claim is true.
 
-    For a claim with `between`, it is the range of the logarithm of their ratio.
+    For a claim with `between`, it is the range of the logarithm of their ratio. For an error,
+    `above` still means a larger number, whereas `no-worse` means no larger one by more than the
+    margin.
     """
     if claim.between is not None:
         low, high = claim.between

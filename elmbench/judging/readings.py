@@ -51,13 +51,13 @@ def compare_readings(
     """Return our means under each value of each reading beside the published values.
 
     The frame has a line for each published value and each value of a reading that was run, unless
-    all values give the same numbers. Its columns are `COLUMNS`: `dataset` is spelled as in the
-    paper, `label` names the published value in words, and `value` is that of the reading. `text` is
-    the mean with the number of cells that did not end ok, or only their ending if none ended ok;
-    `mean` is NaN then. `low` and `high` are the ends of the 95 % interval for the published value,
-    NaN if there are too few runs. `nearest` is True for the value that comes nearest; for no value
-    if chance may have decided. `leaks` is True for a value under which test rows influence
-    training.
+    all values give the same numbers. Times, sizes and values without a number have none. Its
+    columns are `COLUMNS`: `dataset` is spelled as in the paper, `label` names the published value
+    in words, and `value` is that of the reading. `text` is the mean with the number of cells that
+    did not end ok, or only their ending if none ended ok; `mean` is NaN then. `low` and `high` are
+    the ends of the 95 % interval for the published value, NaN if there are too few runs. `nearest`
+    is True for the value that comes nearest; for no value if chance may have decided. `leaks` is
+    True for a value under which test rows influence training.
 
     `readings`: those of the paper, by name. `tables`: the cells of its tables, each under a
     profile; those of profile `ci` are left out.

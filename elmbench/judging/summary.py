@@ -96,9 +96,9 @@ def with_origin(
 ) -> pd.DataFrame:
     """Return lines of `summary.csv` with the columns of remarks and of committed values, if any.
 
-    The column `data` has the remarks on the data set of the line, and is added if any data set has
-    remarks; `committed` is True for lines of committed cells, and is added if the argument
-    `committed` is not empty. The frames are not changed. `summary`, `cells`: frames of
+    The column `data` has the remarks on the data set of the line, NaN without any, and is added if
+    any data set has remarks; `committed` is True for lines of committed cells, and is added if the
+    argument `committed` is not empty. The frames are not changed. `summary`, `cells`: frames of
     `summary.csv` and `cells.csv`. `committed`: the groups, (data set, model, selection, reading),
     whose cells are of the committed results.
     """
@@ -217,8 +217,10 @@ def _summary_line(
 ) -> SummaryLine:
     """Return the line of `summary.csv` for a measure of a group, with its verdict.
 
-    The mean is over the cells, the deviation is of cells or of run means, as the protocol says.
-    `group`: (data set, model, selection, reading). `ending`: the common ending of its cells.
+    The mean is over the cells, the deviation is of cells or of run means, as the protocol says;
+    they are None for no value, or a single one. `n` counts all cells that ended ok, also those
+    without the measure. `group`: (data set, model, selection, reading). `ending`: the common ending
+    of its cells.
     """
     resolved = measured.resolved
     dataset, model, select, reading = group

@@ -94,9 +94,10 @@ def _agreement_of_times(metric: str, times: pd.DataFrame) -> TimesAgreement:
     """Return the agreement of one kind of time, `metric`, with the print.
 
     It has the number of published times, the median factor between our ratios and the published
-    ones (at least 1), and the mean rank correlation over the data sets. `times`: lines of
-    `summary.csv` as a frame, in which `mean` is our time and `published` that of the paper. The
-    first line of each data set is the model that ratios are over; some data set must have two.
+    ones (at least 1), and the mean rank correlation over the data sets with three models or more;
+    None without any. `times`: lines of `summary.csv` as a frame, in which `mean` is our time and
+    `published` that of the paper. The first line of each data set is the model that ratios are
+    over; some data set must have two.
     """
     # The ratios of two machines' times have no factor between the machines.
     columns = ["mean", "published"]

@@ -157,7 +157,8 @@ def _verdict_outside(distance: float, tolerance: Tolerance) -> str:
 def _judge_fixed(draws: Draws, published: float, tolerance: Tolerance) -> Judgement:
     """Return the verdict on a published value in which nothing is random.
 
-    It is `exact` within the rounding, else `close` or `differs`. `draws`: of a single run.
+    It is `exact` within the rounding, else `close` or `differs` with the number of rows off, if
+    known. `draws`: of a single run.
     """
     half_width = draws.least_half_width + tolerance.rounding
     half_width *= 1 + 1e-9

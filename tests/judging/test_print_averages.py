@@ -75,6 +75,10 @@ def test_a_wrong_rank_is_found(text: str, expected: list[str]) -> None:
     assert findings(a_table(*values, ranked_by=ranked_by)) == expected
 
 
+def test_a_rank_in_a_table_of_average_ranks_alone_is_not_checked() -> None:
+    assert not findings(a_table(published(ALL, "elm", "mean_rank", Decimal("1.5"))))
+
+
 def test_ranks_may_count_cited_values() -> None:
     cited = replace(published("data0", "nn", "accuracy", Decimal("0.95")), cited=True)
     rows = [*a_row("elm", "0.80"), *a_row("svm", "0.90"), cited]

@@ -139,9 +139,11 @@ def _mean_rank_on(
 ) -> NumberRange | None:
     """Return the possible means of the ranks of a model on some data sets.
 
-    It is None if the model cannot be ranked on all of them. `datasets`: as the paper spells them.
-    `with_cited`: values that the paper takes from others are ranked, too.
+    It is None if the model cannot be ranked on all of them, or without any. `datasets`: as the
+    paper spells them. `with_cited`: values that the paper takes from others are ranked, too.
     """
+    if not datasets:
+        return None
     best = []
     worst = []
     for dataset in datasets:

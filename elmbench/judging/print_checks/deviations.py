@@ -234,9 +234,9 @@ def _sums_of_squares(
 ) -> range:
     """Return the whole numbers S that can be a sum of squares of numbers with such a deviation.
 
-    For a deviation d of the range, d² `scale` = S - `part_of_mean`. `scale`: the divisor of the
-    variance, times the square of the unit of the numbers. `part_of_mean`: the square of the sum of
-    the numbers, divided by how many they are.
+    For a deviation d of the range, d² `scale` = S - `part_of_mean`; a negative lower end counts as
+    0. `scale`: the divisor of the variance, times the square of the unit of the numbers.
+    `part_of_mean`: the square of the sum of the numbers, divided by how many they are.
     """
     low = max(deviation.low, Fraction(0)) ** 2 * scale + part_of_mean
     high = deviation.high**2 * scale + part_of_mean

@@ -223,7 +223,8 @@ def _used_parameters(
 ) -> dict[str, float]:
     """Return those of the printed hyperparameters that a column uses on a data set.
 
-    `values`: the printed ones of the column and data set, {printed name: number}.
+    `values`: the printed ones of the column and data set, {printed name: number}; a name has no
+    `1/` before it, even if the column uses the reciprocal.
     """
     printed = column.adapt(dataset.name).printed.values()
     names = {name.removeprefix("1/") for name in printed}
