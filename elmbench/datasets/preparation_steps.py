@@ -34,9 +34,10 @@ def prepare_dataset(table: Table, steps: Iterable[specs.Step]) -> Table:
     """Return the table after these steps of preparation, in their order.
 
     A step encodes categories as indicators (`one-hot`) or numbers (`Ordinal`), drops columns, rows
-    with missing values, constant columns or repeated rows, fills missing values, rounds all values,
-    or resizes images. Raises ElmbenchError if a step names a column or category that does not
-    exist, or is not for sparse rows.
+    with missing values, constant columns or repeated rows, fills missing values, rounds all
+    numbers, or resizes images. A row repeats an earlier one if it has the same numbers and target;
+    words are not compared. Raises ElmbenchError if a step names a column that does not exist, lacks
+    a category of its column, or is not for sparse rows.
     """
     for step in steps:
         match step:
@@ -76,16 +77,18 @@ def prepare_dataset(table: Table, steps: Iterable[specs.Step]) -> Table:
 def _one_hot(table: Table) -> Table:
     """Return the table with an indicator column `NAME=CATEGORY` for each category of each column.
 
-    The indicators replace the columns of words. Indicators of a missing value are NaN. Columns of
-    numbers and dates stay.
+    The indicators replace the columns of words, each in its place, in the order of
+    `category_order`. 1, 1.0 and +1 are one category. Indicators of a missing value are NaN. Columns
+    of numbers and dates stay. `-2` follows a name that exists.
     """
+    X = _dense(table)
     blocks: dict[str, NDArray[np.float64]] = {}
     taken = {*table.names}
     dates = {name: table.nominal[name] for name in table.dates}
     for index, name in enumerate(table.names):
         is_of_words = name in table.nominal and name not in dates
         if not is_of_words:
-            blocks[name] = table.X[:, index]
+            blocks[name] = X[:, index]
             continue
         words = label_words(table.column(name))
         missing = is_missing(words)
@@ -95,10 +98,9 @@ def _one_hot(table: Table) -> Table:
             taken.add(indicator)
             is_category = words == category
             blocks[indicator] = np.where(missing, np.nan, is_category)
-    X = np.column_stack(list(blocks.values()))
     return replace(
         table,
-        X=X,
+        X=np.column_stack(list(blocks.values())),
         names=tuple(blocks),
         nominal=dates,
     )
@@ -107,7 +109,7 @@ def _one_hot(table: Table) -> Table:
 def category_order(word: str) -> tuple[bool, float, str]:
     """Return a sort key of a category or label: numbers in ascending order, then words.
 
-    Words are in alphabetical order. The word "nan" counts as a word.
+    Words are in the order of Python's str. "nan" counts as a word, "inf" as a number.
     """
     try:
         number = float(word)
@@ -123,6 +125,7 @@ def _ordinal(step: specs.Ordinal, table: Table) -> Table:
 
     A missing category becomes NaN. Raises ElmbenchError for a category that has no place.
     """
+    _dense(table)
     (name,) = _existing_columns(table, step.column)
     words = label_words(table.column(name))
     positions = {
@@ -248,8 +251,9 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
     `labels`: {label of the source, "*" for any other: label of the public file}. A file of the data
     directory may also use the labels of any source. If the spec declares no labels, any are
     accepted. Other labels of a two-class file are recognised by the sizes of the classes if these
-    differ. The target of a regression stays. Raises ElmbenchError for other labels, and for a
-    missing target.
+    differ. A remark says so if the labels are those of a source or recognised. The target of a
+    regression stays. Raises ElmbenchError for other labels, and for a missing target, also of a
+    regression.
     """
     missing = is_missing(table.target)
     if missing.any():
@@ -358,7 +362,7 @@ def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, 
 
 
 def check_shape(table: Table, shape: Shape, stage: str) -> None:
-    """Raise ElmbenchError unless a table has the counts of rows, features and labels of `shape`.
+    """Raise ElmbenchError unless a table has the counts of `shape` (see `_counts`).
 
     `stage`: the owner of these counts in the message, such as 'the public file'.
     """
@@ -372,10 +376,11 @@ def check_shape(table: Table, shape: Shape, stage: str) -> None:
 
 
 def _counts(table: Table, shape: Shape) -> Iterator[tuple[str, str]]:
-    """Yield pairs of texts: a count of a table and the expected one.
+    """Yield pairs of texts, a count of a table and the expected one, such as "3 rows", "4 rows".
 
-    Such as ('3 features', '4 features'); of features, rows, official parts, and labels as far as
-    `shape` gives them.
+    They are the counts of features, rows, the official parts if both have them, and labels: the
+    number of classes, or the rows of each class, as `shape` gives. Labels that were recognised by
+    the sizes of the classes are not counted again.
     """
     n_rows, n_columns = table.X.shape
     yield f"{n_columns} features", f"{shape.features} features"
@@ -403,9 +408,10 @@ def _counts(table: Table, shape: Shape) -> Iterator[tuple[str, str]]:
 
 
 def check_numeric(table: Table) -> None:
-    """Raise ElmbenchError if a column has words, or a value is missing or infinite.
+    """Raise ElmbenchError if a column is nominal, or a value is missing or infinite.
 
-    It is checked after the preparation. Sparse rows are allowed.
+    For prepared tables: a column is nominal even if preparation dropped the rows with its words.
+    Dates are nominal, too. Sparse rows are allowed.
     """
     for name, words in table.nominal.items():
         # The word that made the column nominal may be in a row that the preparation drops.
@@ -447,9 +453,10 @@ def code_target(
 ) -> tuple[NDArray[Any], tuple[str, ...] | None]:
     """Return the coded target, of shape (n,), and the original labels of its codes.
 
-    With a positive class: -1 and +1 (int8), and the labels of both. Else 0, 1, ... (int64) in the
-    declared order of the labels. For a regression: floats and None; raises ElmbenchError if one is
-    not finite.
+    With a positive class: -1 and +1 (int8), and the labels of both, as `_code_signs` names them.
+    Else 0, 1, ... (int64) in the declared order of the labels, or in that of `category_order` if
+    the spec declares none. For a regression: floats and None; raises ElmbenchError if one is not
+    finite.
     """
     if spec.task == "regression":
         return _finite_target(table), None

@@ -54,6 +54,23 @@ def table() -> Table:
     )
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"step": "one-hot"},
+        {"step": "ordinal", "column": "x0", "order": ["0", "1"]},
+        {"step": "drop-missing-rows"},
+        {"step": "fill-missing"},
+        {"step": "drop-repeated-rows"},
+    ],
+)
+def test_a_step_for_dense_rows_rejects_sparse_ones(content: dict[str, Any]) -> None:
+    rows = sp.csr_matrix(np.eye(3))
+    table = Table.of_numbers(rows, np.array([0, 1, 0]), "here")
+    with pytest.raises(ElmbenchError, match="here: sparse rows"):
+        prepare_dataset(table, [step(**content)])
+
+
 def test_one_hot_columns_replace_their_column_in_alphabetical_order(
     table: Table,
 ) -> None:
