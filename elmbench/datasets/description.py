@@ -85,7 +85,7 @@ def describe(request: UserData) -> DatasetSpec:
     settings = [
         *_target_settings(rows, positive),
         *_row_settings(full, columns, ends, request),
-        *_feature_settings(full, table, dates, left_out),
+        *_feature_settings(full, table, left_out),
     ]
     about_columns = warnings_of(
         raw,
@@ -170,11 +170,12 @@ def _paths(source: FileSource) -> Iterator[str]:
 
 
 def _date_formats(table: Table, request: UserData) -> dict[str, str]:
-    """Return {name: format of the dates} of the columns whose words are dates.
+    """Return {name: format} of the columns of words that hold dates alone, beside missing values.
 
-    Columns that the user declares as words or text are not examined. Raises ElmbenchError if the
-    format of a column is ambiguous. `request`: its `day_first` decides if no value of a column
-    does: True if 1/2/2023 is in February, False if in January; None is the error.
+    The format is in the notation of pandas, or "ISO8601". Digits alone, such as 2023, are not
+    dates, and columns in `table.words` or `table.text` are not examined. If all values of a column
+    are such as 1/2/2023, the setting `day_first` of `request` decides: True for 1 February, False
+    for 2 January. Raises ElmbenchError if it is None or does not decide.
     """
     formats = {}
     for name, words in table.nominal.items():
@@ -187,7 +188,7 @@ def _date_formats(table: Table, request: UserData) -> dict[str, str]:
 
 
 def _is_single_date(table: Table, name: str) -> bool:
-    """Return True if all dates of a column are equal; missing ones do not count.
+    """Return True if all dates of a column are equal; missing ones do not count. False without any.
 
     `name`: a column of the table that has a format of dates.
     """
@@ -199,8 +200,8 @@ def _columns_to_leave_out(table: Table, dates: Collection[str]) -> dict[str, lis
     """Return {reason in words: names of the columns that cannot be features}; lists may be empty.
 
     They are columns without values, columns of names, columns of different numbers with a unit, and
-    columns of text that the user has not declared. `dates`: the columns of dates, which stay unless
-    they are empty. Sparse rows keep all columns.
+    columns of text that the user has not declared. Columns of numbers, of dates (named in `dates`)
+    and of declared text stay unless they are empty. Sparse rows keep all columns.
     """
     text_reason = (
         f"text ({wording('--text COLUMN', 'text=[...]')} makes features of its words)"
@@ -352,8 +353,8 @@ def _row_warnings(
     """Yield warnings about the user's folds, groups, times and held-out rows.
 
     `columns`: {`groups`, `times`, `folds` or `weights`: values of shape (n,)}, as
-    `take_row_columns` returns them. Held-out rows that a program gives are not checked. `request`:
-    has the user's names of the columns.
+    `take_row_columns` returns them; any key may be absent. Groups and times are not compared with
+    held-out rows that a program gives. `request`: has the user's names of the columns.
     """
     n_rows = len(table.target)
     if "folds" in columns and 2 * _n_folds(columns) > n_rows:
@@ -371,15 +372,12 @@ def _n_folds(columns: Mapping[str, NDArray[Any]]) -> int:
 
 
 def _feature_settings(
-    full: Table,
-    table: Table,
-    dates: Collection[str],
-    left_out: Mapping[str, Sequence[str]],
+    full: Table, table: Table, left_out: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
     """Yield texts on how columns become features.
 
-    `full`: the table with the columns that are left out; `table`: without them. `dates`: the
-    columns of dates. `left_out`: {reason in words: names of the columns left out}.
+    `full`: the table with the columns that are left out; `table`: without them. `left_out`:
+    {reason in words: names of the columns left out}.
     """
     words = [name for name in table.nominal if name not in {*table.dates, *table.text}]
     if words:
@@ -387,8 +385,9 @@ def _feature_settings(
     if table.text:
         texts = few([name for name in table.names if name in table.text], _SHOWN)
         yield f"text, its hashed words reduced to at most {TEXT_FEATURES} features: {texts}"
-    if dates:
-        yield f"dates, replaced by their parts and the days since the first: {', '.join(dates)}"
+    if table.dates:
+        dates = ", ".join(table.dates)
+        yield f"dates, replaced by their parts and the days since the first: {dates}"
     for reason, names_left_out in left_out.items():
         if names_left_out:
             shown = [_with_example(full, name) for name in names_left_out]

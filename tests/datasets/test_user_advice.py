@@ -425,7 +425,7 @@ def test_columns_of_dates_are_read_as_dates(
     assert data.X["day"].isna().tolist() == [True] + [False] * (N - 1)
     assert data.X["day"][1:].tolist() == DAYS[1:].tolist()
     assert (
-        sentence("datasets.user.dates-replaced-by-parts", columns="day, once")
+        sentence("datasets.user.dates-replaced-by-parts", columns="day")
         in spec.notes[0]
     )
 
