@@ -76,8 +76,8 @@ def _about_guessed_target(table: Table) -> Iterator[str]:
 def _about_target_of_numbers(table: Table) -> Iterator[str]:
     """Yield a warning if a target of whole numbers looks like codes or identifiers.
 
-    It does if it numbers the rows, is named like a code, or fills most of a decade such as 100 to
-    999. `table`: of a regression. At most one warning.
+    It does if its values are consecutive numbers, each once, if it is named like a code, or if it
+    fills most of a decade such as 100 to 999. `table`: of a regression. At most one warning.
     """
     numbers = to_numbers(table.target)
     if numbers is None or not is_whole(numbers):
@@ -102,10 +102,10 @@ def _about_target_of_numbers(table: Table) -> Iterator[str]:
 
 
 def _fills_a_decade(numbers: NDArray[np.float64]) -> bool:
-    """Return True for whole numbers of equally many digits, three or more, that fill their range.
+    """Return True for whole numbers of equally many digits, three or more, that fill their decade.
 
-    They spread over more than 85 % of it, such as 100 to 999. Quantities hardly ever do. `numbers`:
-    at least one, none missing.
+    They spread over more than 85 % of one such as 100 to 999. Quantities hardly ever do.
+    `numbers`: at least one, none missing.
     """
     smallest = numbers.min()
     largest = numbers.max()
@@ -229,7 +229,8 @@ def _groups_in_several_parts(
 ) -> NDArray[np.int64]:
     """Return the numbers of the groups that have rows in more than one part, in ascending order.
 
-    `groups`, `parts`: the number of each row's group and part, of shape (n,).
+    `groups`, `parts`: the number of each row's group (from 0) and part (-1 is one, too), of shape
+    (n,).
     """
     pairs = np.unique(np.column_stack([groups, parts]), axis=0)
     n_parts_of = np.bincount(pairs[:, 0])

@@ -104,9 +104,9 @@ def about_columns(
     """Yield warnings about columns of dense features, and about repeated rows.
 
     Columns may be constant, copies, identifiers or codes, give the target away or look like groups.
-    `task`: "classification" or "regression". `grouped`: True if the user has named groups, so that
-    none are advised. `dates`: names of the columns of dates and text, which are not checked against
-    the target.
+    Groups that other columns show are sought among at most 100 columns. `task`: "classification" or
+    "regression". `grouped`: True if the user has named groups, so that none are advised. `dates`:
+    names of the columns of dates and text, which are not checked against the target.
     """
     features = _Features(table)
     numbers = to_numbers(table.target) if task == "regression" else None
@@ -150,10 +150,10 @@ def _about_entity(
 ) -> Iterator[str]:
     """Yield a warning if the column `name` looks like a group by the columns that it determines.
 
-    The rows of each of its values, such as a person, have one value of two other columns, such as
-    the sex and the age. A column that determines another of these, as a city does its country, is
-    rather a level of a hierarchy: it then counts alone. `explained`: the columns that are not
-    compared, such as constants.
+    It must have more than 20 values of two rows or more on average. The rows of each value, such as
+    a person, have one value of two other columns, such as the sex and the age. If one of these
+    determines the other, as a city does its country, both count as one. `explained`: the columns
+    that are not compared, such as constants.
     """
     codes = features.codes(name)
     if not are_many_and_repeat(codes):
@@ -280,7 +280,7 @@ def _first_of_equal(
 def _content(values: NDArray[Any]) -> Hashable:
     """Return a hashable form of the values of a column, equal for equal columns.
 
-    NaN equals itself in columns of floats.
+    In columns of floats, NaN equals itself, but 0.0 and -0.0 differ.
     """
     return tuple(values) if values.dtype == object else values.tobytes()
 
@@ -308,8 +308,8 @@ def _advise_to_drop(kind: str, names: Sequence[str]) -> Iterator[str]:
 def _n_repeated(columns: Iterable[NDArray[np.int64]], n_rows: int) -> int:
     """Return the number of rows that repeat an earlier row in all columns.
 
-    `columns`: for each column, a number from 0 for each row that is the same for equal values and
-    below `n_rows`.
+    `columns`: at least one; for each, a number from 0 for each row that is the same for equal
+    values and below `n_rows`.
     """
     import pandas as pd
 

@@ -160,7 +160,7 @@ def _separates(values: NDArray[np.float64], target: NDArray[np.int64]) -> bool:
 def _do_classes_overlap(values: NDArray[np.float64], target: NDArray[np.int64]) -> bool:
     """Return True if the ranges (smallest to largest value) of two classes overlap or touch.
 
-    `target`: the number of each row's class, from 0.
+    `target`: the number of each row's class, from 0. A class without rows overlaps none.
     """
     n_classes = int(target.max()) + 1
     smallest = np.full(n_classes, np.inf)

@@ -44,8 +44,8 @@ def is_constant(values: NDArray[Any]) -> bool:
 def value_codes(values: NDArray[Any]) -> NDArray[np.int64]:
     """Return a number for each row, of shape (n,), the same for equal values.
 
-    Numbers count from 0 in the order of first appearance; missing values are equal and get the last
-    number.
+    Numbers count from 0 in the order of first appearance; missing values, if any, are equal and get
+    the last number.
     """
     import pandas as pd
 
@@ -56,9 +56,9 @@ def value_codes(values: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def is_whole(values: NDArray[Any]) -> bool:
-    """Return True if all present values of a column are whole numbers, exact as floats.
+    """Return True if all present values of a column are whole numbers below 2^52 in magnitude.
 
-    False for words; True if all are NaN.
+    False for words and infinity; True if all are NaN.
     """
     if values.dtype == object:
         return False

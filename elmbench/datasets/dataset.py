@@ -269,6 +269,7 @@ def _are_same(values: tuple[float, ...], expected: tuple[float, ...]) -> bool:
     """Return True if two tuples of equally many numbers differ by at most 0.001 in each number.
 
     Also True if one of the two is empty, because the rows or the public file have no such numbers.
+    NaN differs from every number.
     """
     if not values or not expected:
         return True
@@ -280,8 +281,8 @@ def _correlation_weights(y: NDArray[Any], task: str) -> Array:
     """Return the weights that columns are correlated with, of shape (n, k).
 
     For a regression, the standardised targets (k = 1). For a classification, an indicator of each
-    class, divided by the root of the class's share of the rows. `y`: the targets or classes, of
-    shape (n,). `task`: "regression" or "classification".
+    class in ascending order, divided by the root of the class's share of the rows. `y`: the targets
+    or classes, of shape (n,). `task`: "regression" or "classification".
     """
     if task == "regression":
         return _standardise(y)[:, None]
@@ -302,12 +303,12 @@ def fingerprint_numbers(
     mean, std = _moments(X)
     magnitudes = np.maximum(np.abs(mean), np.finfo(float).tiny)
     varying = std > 1e-9 * magnitudes
-    weights = _correlation_weights(y, task)
-    total, energy, class_means = _projections(X, mean, std, varying, weights)
     target = np.asarray(y, dtype=np.float64)
     target_std = target.std()
     if not varying.any() or target_std == 0:  # which no data set has
         return {"columns": (np.nan, np.nan, np.nan)}
+    weights = _correlation_weights(y, task)
+    total, energy, class_means = _projections(X, mean, std, varying, weights)
     # A constant added to a column changes arcsinh(mean / deviation), but not the scale.
     varying_means = mean[varying]
     deviations = std[varying]
@@ -434,7 +435,10 @@ def _project_dense(
 
 
 def _standardise(values: NDArray[Any]) -> Array:
-    """Return values with mean 0 and deviation 1; all zero if they are constant within round-off."""
+    """Return values with mean 0 and deviation 1; all zero if they are constant within round-off.
+
+    They are if their deviation is at most 1e-9 times the largest magnitude, or at most 1e-9.
+    """
     std = values.std()
     # A constant with round-off has no skewness and no correlations.
     level = 1e-9 * max(1.0, float(np.abs(values).max()))

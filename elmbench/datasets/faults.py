@@ -126,7 +126,7 @@ def _few_rows(rows: DescribedRows) -> Fault | None:
 def _no_column_left(rows: DescribedRows) -> Fault | None:
     """Return the fault of a table all of whose columns are left out, with the first reason.
 
-    None if there is a column, or if the file had none.
+    None if there is a column, or if `rows.left_out` names none (see `_no_feature`).
     """
     if rows.table.X.shape[1] > 0:
         return None
@@ -240,9 +240,9 @@ def _single_class(rows: DescribedRows) -> Fault | None:
 
 
 def _many_classes(rows: DescribedRows) -> Fault | None:
-    """Return the fault of a classification in which most rows have labels of their own.
+    """Return the fault of a classification with more than half as many different labels as rows.
 
-    None if the user has named the task, or if at most half as many labels as rows differ.
+    None without it, or if the user has named the task.
     """
     n_rows = len(rows.table.target)
     n_labels = len(rows.labels)
@@ -259,7 +259,8 @@ def _many_classes(rows: DescribedRows) -> Fault | None:
 def _constant_target(rows: DescribedRows) -> Fault | None:
     """Return the fault of a regression whose targets do not vary, or have variance 0 or infinity.
 
-    None without one, for a target of words, and for a classification.
+    None without one, for a target of words, and for a classification. A missing target counts as
+    such a fault; `_missing_targets` is checked before.
     """
     targets = to_numbers(rows.table.target) if rows.task == "regression" else None
     if targets is None:

@@ -41,9 +41,9 @@ def fetch_dataset(name: str, *, progress: bool = False, force: bool = False) -> 
 
     `name`: its name or alias, or `openml-task:ID` for the splits of an OpenML task. `progress`:
     True to show a bar on the terminal. `force`: fetch it even if it is in the cache. Nothing is
-    fetched for a data set with a source that needs no download. Raises DataUnavailableError if no
-    source can be reached, and ElmbenchError if the data differ from the expected ones. The result
-    names the source, and is marked as downloaded only if a file was fetched now.
+    fetched, even then, for a data set with a source that needs no download. The result names the
+    source, and is marked as downloaded only if a file was fetched now. Raises DataUnavailableError
+    if no source can be reached, and ElmbenchError if all sources fail and one of them was reached.
     """
     task = task_number(name)
     if task is not None:
@@ -86,8 +86,8 @@ def fetch_dataset(name: str, *, progress: bool = False, force: bool = False) -> 
 def _fetch_and_check(spec: DatasetSpec, source: NetworkSource, progress: bool) -> None:
     """Download a data set into the cache and load it from there.
 
-    If it is not the expected data set, it is removed from the cache and ElmbenchError is raised.
-    `progress`: True to show a bar on the terminal.
+    It replaces the files of this source there. If it is not the expected data set, it is removed
+    again and ElmbenchError is raised. `progress`: True to show a bar on the terminal.
     """
     fingerprint = spec.fingerprint
     compares_all = fingerprint is not None and fingerprint.part == "all"

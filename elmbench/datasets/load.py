@@ -301,10 +301,10 @@ def _hashes_of_words(table: Table) -> Iterator[str]:
 def _check_and_prepare(table: Table, spec: DatasetSpec, source: Source) -> Table:
     """Return the table after the preparation that its spec declares, and a check of its counts.
 
-    The counts of rows and features are compared with the public file; raises ElmbenchError if they
-    differ. Rows that a source has already prepared are checked only. If only the training part is
-    here, it is checked against that part and gets a remark. Sets `n_train` if the source splits its
-    rows in order.
+    Raises ElmbenchError if the counts of rows, features and labels before the preparation are not
+    those of the public file; other counts after it are only a remark. Rows that a source has
+    already prepared are checked only. If only the training part is here, it is checked against that
+    part and gets a remark. Sets `n_train` if the source splits its rows in order.
     """
     part = spec.training_part
     if part is not None and spec.is_training_part(

@@ -19,9 +19,10 @@ LEAST_VALUES = 5_000_000
 def share_rows(spec: DatasetSpec) -> None:
     """Write the prepared rows of a large file for other processes; its source then has their path.
 
-    The rows of small and of sparse files, and of other kinds of source, are not written. The
-    temporary file is deleted with the source, at the latest when this process exits. If it cannot
-    be written, each process reads the rows itself. `spec`: of a user's data, with one source.
+    The rows of small files (fewer than 5 million values), of sparse files, and of other kinds of
+    source are not written. The temporary file is deleted with the source, at the latest when this
+    process exits. If it cannot be written, each process reads the rows itself. The table that
+    `keep_table` has cached is dropped. `spec`: of a user's data, with one source.
     """
     (source,) = spec.sources
     n_values = spec.shape.instances * spec.shape.features

@@ -19,10 +19,10 @@ def read_parts(
 ) -> Table:
     """Read the files of a data set into one table, training rows first.
 
-    `parts`: {part: file}, either `all` alone, or `train` and `test`; `train` alone is allowed if
-    the spec describes it. `width`: number of features of LIBSVM rows; None for that of the public
-    file. `origin`: name of the source in the table and its messages; by default, that of the files.
-    Raises ElmbenchError if a part is missing.
+    `parts`: {part: file}, either `all` alone, or `train` and `test` in this order; `train` alone is
+    allowed if the spec describes it. `width`: number of features of LIBSVM rows; None for that of
+    the public file. `origin`: name of the source in the table; by default, that of the files. The
+    rows become dense unless the spec is sparse. Raises ElmbenchError if a part is missing.
     """
     missing = {"train", "test"} - set(parts)
     if "all" not in parts and (
@@ -54,8 +54,8 @@ def read_parts(
 def _target_of(path: Path, spec: DatasetSpec, names: list[str]) -> str:
     """Return the name of the target column among `names`; raise ElmbenchError without one.
 
-    It is `target`, or else the first target that a source of the spec names. `path`: the file, for
-    the error.
+    It is `target`, or else the first of the targets that the sources of the spec name and the file
+    has. `path`: the file, for the error.
     """
     targets_of_sources = [getattr(source, "target", None) for source in spec.sources]
     targets = ["target", *targets_of_sources]
@@ -76,8 +76,9 @@ def _target_of(path: Path, spec: DatasetSpec, names: list[str]) -> str:
 def join_parts(train: Table, test: Table) -> Table:
     """Return the training rows followed by the test rows in one table, with `n_train` set.
 
-    If only one of the targets holds numbers, both become labels. Notes and other settings are those
-    of `train`. Raises ElmbenchError if the columns differ in name, order or kind.
+    If the targets differ in type (words and numbers, or integers and floats), both become labels.
+    Notes and other settings are those of `train`. Raises ElmbenchError if the columns differ in
+    name, order or kind.
     """
     if train.names != test.names or set(train.nominal) != set(test.nominal):
         n_train = train.X.shape[1]

@@ -62,8 +62,8 @@ def read_table(
     user's file. In a public file (the default), columns of number text are numbers, even those that
     an ARFF or Parquet file declares as categories. `n_features`: width of the rows of a LIBSVM
     file, whose last features may be zero everywhere. `sparse`: True to keep rows of a LIBSVM file
-    or of a NumPy archive sparse; else they become dense. `has_target`: False for a NumPy archive of
-    new rows, which may lack the target.
+    or of a NumPy archive sparse; else they become dense. Rows of sparse ARFF stay sparse in any
+    case. `has_target`: False for a NumPy archive of new rows, which may lack the target.
     """
     form = form or form_of(path)
     try:
@@ -107,7 +107,7 @@ def compression_of(path: PurePath) -> str:
 def form_of(path: PurePath) -> str:
     """Return the ending of a file in lower case and without its point, such as 'csv' for a.CSV.gz.
 
-    An ending of a compression is skipped. Empty without an ending.
+    An ending of a compression is skipped. Without an ending, it is the whole name.
     """
     return path.name.removesuffix(compression_of(path)).rpartition(".")[2].lower()
 
@@ -206,10 +206,11 @@ def read_arrays(
     """Return the table of a NumPy archive of features, dense or as the parts of a CSR matrix.
 
     The names of its arrays are ours (X, target), Ding's (data, label), those of pictures (images,
-    target), or SciPy's for sparse rows (data, indices, indptr, shape). `origin`: of the rows, for
-    the table. `sparse`: True to keep sparse rows sparse; else they become dense. `has_target`:
-    False to ignore the target, which new rows lack; all targets are then None. Raises ValueError if
-    a part is missing or does not fit the others. `content`: of the archive.
+    target), or SciPy's for sparse rows (data, indices, indptr, shape). A row with more dimensions,
+    such as a picture, is flattened. `origin`: of the rows, for the table. `sparse`: True to keep
+    sparse rows sparse; else they become dense. `has_target`: False to ignore the target, which new
+    rows lack; all targets are then None. Raises ValueError if a part is missing or does not fit the
+    others. `content`: of the archive.
     """
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:

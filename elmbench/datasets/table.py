@@ -102,8 +102,9 @@ class Table:
 
         `target`: the name of its column, which keeps its text; the target is None in all rows if no
         column has it. `origin`: the file or source, for messages. `words`: names of columns of
-        categories, besides those of the type category and those of codes such as 007. None: text of
-        numbers becomes numbers in every column, also in those of the type category or of codes.
+        categories, besides those of the type category (both are in the `words` of the table) and
+        those of codes such as 007. None: text of numbers becomes numbers in every column, also in
+        those of the type category or of codes. Booleans become words.
         """
         if words is not None:
             words = {*words, *map(str, frame.select_dtypes("category"))}
@@ -153,7 +154,8 @@ class Table:
     def write(self, folder: Path, stem: str) -> Path:
         """Write the rows, with a column `target`, to `folder`/`stem`.parquet; return the path.
 
-        Sparse rows become `folder`/`stem`.npz.
+        Sparse rows become `folder`/`stem`.npz, without the names of their features. Neither file
+        holds the other fields, such as `n_train` and `notes`.
         """
         import scipy.sparse as sp
 
@@ -170,8 +172,8 @@ class Table:
     def _write_dense(self, stream: IO[bytes]) -> None:
         """Write the rows to a stream as Parquet, with the target as the column `target`.
 
-        A feature of this name becomes `target_`. Nominal columns of `words` are of the type
-        category.
+        A feature of this name becomes `target_` (or `target_-2`, ... if that exists). Nominal
+        columns of `words` are of the type category.
         """
         feature = unused_name("target_", self.names)  # the name of a feature `target`
         features = self.frame().rename(columns={"target": feature})
@@ -260,7 +262,7 @@ class Table:
     def with_numbers(
         self, columns: Mapping[str, Sequence[float] | NDArray[np.float64]]
     ) -> Table:
-        """Return the table with numbers in place of the words of some columns.
+        """Return the table with numbers in place of the words of some columns; for dense rows only.
 
         `columns`: {name: values of shape (n,)}; these columns are no longer nominal.
         """
@@ -278,7 +280,7 @@ class Table:
         )
 
     def with_words(self, columns: Mapping[str, NDArray[np.object_]]) -> Table:
-        """Return the table with words in place of the numbers of some columns.
+        """Return the table with words in place of the numbers of some columns; for dense rows only.
 
         `columns`: {name: words of shape (n,), None for a missing one}; these columns become
         nominal.
@@ -289,9 +291,10 @@ class Table:
         return replace(self, X=X, nominal=self.nominal | dict(columns))
 
     def columns(self, names: Sequence[str]) -> Table:
-        """Return the table of the columns `names`, in this order.
+        """Return the table of the columns `names`, in this order, with the same target.
 
-        Raises KeyError for an unknown name.
+        `words`, `codes` and `text` may still name the columns that are left out. Raises KeyError
+        for an unknown name.
         """
         positions = np.array([self.index[name] for name in names], dtype=np.intp)
         return replace(
@@ -317,9 +320,9 @@ def _numbers_and_words(
 ) -> tuple[NDArray[np.float64], dict[str, NDArray[np.object_]]]:
     """Return the features of a table, NaN in columns of words, and {name: words} of these columns.
 
-    The features are of shape (n, d), the words of shape (n,) with None for a missing one. Booleans
-    are words. `words`: names of columns of categories. Other text columns of numbers alone become
-    numbers, but codes such as 007 stay words. None: these become numbers, too.
+    The arrays have the shapes (n, d) and (n,); a missing word is None. Booleans are words. A column
+    without any value is one of numbers. `words`: names of columns of categories. Other text columns
+    of numbers alone become numbers, but codes such as 007 stay words. None: both become numbers.
     """
     are_numbers = all(
         isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in features.dtypes
@@ -353,7 +356,8 @@ def _numbers_and_words(
 def _values(column: pd.Series[Any]) -> NDArray[Any]:
     """Return a column of a data frame as an array of booleans, integers or floats.
 
-    Any other column becomes an object array of str, with None for missing values.
+    If such a column can hold NA and does, the array is one of objects. Any other column becomes an
+    object array of str, with None for missing values.
     """
     codes, values = _distinct_values(column)
     return values if codes is None else values[codes]
@@ -365,7 +369,7 @@ def _distinct_values(
     """Return codes and distinct words of a column, whose values are `words[codes]`.
 
     The last word is None, so the code -1 is a missing value. For a column of booleans, integers or
-    floats, the codes are None and the words its values.
+    floats, the codes are None and the words are its values, one for each row.
     """
     import pandas as pd
 
@@ -477,8 +481,9 @@ def _is_code(word: str) -> bool:
 def may_be_codes(words: Iterable[str]) -> bool:
     """Return True if all words but placeholders have the same number of digits, two or more.
 
-    Surrounding spaces do not count. Placeholders are numbers such as -999 or 0. Also True for no
-    words. The first other word ends the search, so not all of an iterator may be taken.
+    Surrounding spaces do not count. Placeholders are numbers such as -999 or 0. Also True for
+    placeholders alone and for no words. The first other word ends the search, so not all of an
+    iterator may be taken.
     """
     lengths = set()
     for word in map(str.strip, words):
@@ -513,7 +518,8 @@ def is_placeholder(word: str) -> bool:
 def to_numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:
     """Return a column as floats, with NaN for missing values; None if it holds a word.
 
-    Words that spell plain numbers, such as 1.5 or -2e3, are converted. Booleans become 0 and 1.
+    Words that spell plain numbers, such as 1.5 or -2e3, are converted; inf and nan are words.
+    Booleans become 0 and 1. A column of missing values alone is all NaN.
     """
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
@@ -561,9 +567,9 @@ def category_word(value: Any) -> str:
 def to_frame(X: Any) -> pd.DataFrame:
     """Return rows as a data frame of pandas with column names of type str.
 
-    Unnamed columns become x0, x1, ... `X`: a data frame of any library, an array, lists or sparse
-    rows, which become dense. Raises ElmbenchError for a path or None, or an array of more than two
-    dimensions.
+    A data frame keeps its names (0 becomes '0'); the columns of other rows become x0, x1, ... `X`:
+    a data frame of any library, an array, lists or sparse rows, which become dense. A vector is one
+    column. Raises ElmbenchError for a path or None, or an array of more than two dimensions.
     """
     import pandas as pd
 

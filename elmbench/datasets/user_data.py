@@ -78,9 +78,9 @@ def local_file(location: str, target: str | int = "") -> LocalFile:
     """Return the file of a path, `openml:ID` or `sklearn:NAME`, with its title and target.
 
     `location`: the path or name. A named data set is fetched or written if it is not cached; the
-    file of a path may not exist. `target`: the name or position of its target column; the target
-    that the named data set declares, or a detected one, if empty. Raises ElmbenchError for an
-    unknown name.
+    file of a path may not exist. `target`: the name of its target column, or for a path also the
+    position; if empty, the target that the named data set declares, or "" for a path. Raises
+    ElmbenchError for an unknown name, and for one such as `iris` that lacks `sklearn:`.
     """
     kind, _, name = location.partition(":")
     if kind == "openml" and name:
@@ -181,10 +181,11 @@ def write_arrays(
     """Write the rows and targets of a program to `folder`/`name`.parquet; return the path.
 
     Sparse rows become `folder`/`name`.npz. `X`: a data frame, an array, lists or sparse rows. `y`:
-    a vector; targets that are neither numbers nor booleans become text. `extra`: {name: values of
-    shape (n,)} of further columns, such as groups. `target`: the name of the column of targets.
-    Raises ElmbenchError if the shapes do not fit, a column appears twice, or sparse rows have extra
-    columns.
+    a vector; targets that are neither numbers nor booleans become text, None becomes 'None'.
+    `extra`: {name: array of shape (n,)} of further columns, such as groups. `target`: the name of
+    the column of targets, not used for sparse rows. Both replace columns of `X` with their names.
+    Raises ElmbenchError if the shapes do not fit, a column of `X` appears twice, or sparse rows
+    have extra columns.
     """
     import pandas as pd
 
@@ -239,7 +240,7 @@ def _storable(column: Any) -> Any:
     """Return a column of pandas with values that a Parquet file holds.
 
     Numbers, booleans, dates and missing values stay, sparse columns become dense, and all other
-    values become text.
+    values become text; a categorical column stays one, with categories of text.
     """
     import pandas as pd
 

@@ -311,10 +311,10 @@ class NetworkSource(Source):
         return tuple(self._cached_parts(request.spec).values())
 
     def load(self, request: SourceRequest) -> Table:
-        """Return the rows of the files in the cache as one table, training rows first.
+        """Return the rows of the files in the cache, which must be there, as one table.
 
-        Raises ElmbenchError if a file was changed since it was fetched. A `width` of the source is
-        the number of features of LIBSVM rows.
+        Training rows come first. Raises ElmbenchError if a file was changed since it was fetched. A
+        `width` of the source is the number of features of LIBSVM rows.
         """
         from elmbench.datasets.parts import read_parts
 

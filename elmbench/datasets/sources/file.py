@@ -181,12 +181,14 @@ def read_user_file(
 
     Rows without a target are dropped if `source.drop_missing_target`. `spec`: the columns of
     groups, folds, weights and order, which are neither target nor dropped; they stay in the table.
-    None: there are none. `features`: the only columns to take; by default all. Sparse rows may lack
-    some. `has_target`: False for new rows. `decimal`: the decimal mark of the training rows, for a
-    source that names none; a note then warns of numbers that the other mark reads differently.
-    `signs`: {name of a column: the sign, such as $, of its numbers in the training rows}.
+    None: there are none. `features`: the only columns to take, in this order; by default all.
+    Sparse rows keep all columns in any case. `has_target`: False for new rows. `decimal`: the
+    decimal mark of the training rows, for a source that names none; a note then warns of numbers
+    that the other mark reads differently. `signs`: {name of a column: the sign, such as $, of its
+    numbers in the training rows}.
 
-    Raises ElmbenchError if the file cannot be read or lacks a named column.
+    Raises ElmbenchError if the file cannot be read or lacks a named column, or if two options name
+    the same column.
     """
     is_assumed = bool(decimal) and not source.decimal
     if is_assumed:
@@ -243,7 +245,8 @@ def _special_columns(source: FileSource, spec: RowColumns) -> tuple[str | None, 
 def _check_options(source: FileSource, spec: RowColumns) -> None:
     """Raise ElmbenchError if two of the user's options name the same column.
 
-    The options are target, dropped columns, groups, folds, weights and order.
+    The options are target, dropped columns, groups, folds, weights and order. A column may be
+    dropped twice, and a target that is given by its position is not compared.
     """
     uses: Counter[str | int | None] = Counter(
         [source.target, *_special_columns(source, spec)]
@@ -372,8 +375,9 @@ def header_of(names: Collection[str]) -> bool | None:
 def _append_test_part(train: Table, source: FileSource, spec: RowColumns) -> Table:
     """Return the training rows followed by the rows of the test file, `source.test`.
 
-    It is read with the columns, kinds and decimal mark of the training rows. Raises ElmbenchError
-    if a column is missing, or one of numbers holds words there.
+    It is read with the columns, kinds and decimal mark of the training rows. Of its notes, only the
+    warnings stay. `positions` count from 0 in each file. Raises ElmbenchError if a column is
+    missing, or one of numbers holds words there.
     """
     target = train.target_name or source.target
     header = source.header if source.header is not None else header_of(train.names)
@@ -423,8 +427,9 @@ def _choose_target(
 ) -> str:
     """Return the name of the target among the `names` of the columns.
 
-    It is the user's choice, a name or position, else a usual name or the last column that is not in
-    `used`. Raises ElmbenchError if the named column does not exist.
+    It is the user's choice, a name or position, else the first of `TARGETS` or the last column that
+    is not in `used`; if all are in `used`, they all count. Raises ElmbenchError if the named column
+    does not exist, and IndexError if there is none at the position.
     """
     target = source.target
     if isinstance(target, int):
@@ -483,11 +488,11 @@ def _sort_by_column(
 ) -> tuple[Table, NDArray[np.int64], str]:
     """Sort the rows of each part by the column `name` of numbers or dates.
 
-    Returns the sorted table without that column; a number from 0 for each sorted row that rises
-    with its value there, the same for equal values; and the first and last value as 'FIRST to
-    LAST'. `day_first`: True if 1/2/2023 is in February, False if in January; used only if no value
-    decides. None: ElmbenchError is then raised. Raises ElmbenchError if a value is missing or
-    neither a number nor a date.
+    Equal values keep their order. Returns the sorted table without that column; a number from 0 for
+    each sorted row that rises with its value there, the same for equal values, in both parts; and
+    the first and last value of all rows as 'FIRST to LAST'. `day_first`: True if 1/2/2023 is in
+    February, False if in January; used only if no value decides. None: ElmbenchError is then
+    raised. Raises ElmbenchError if a value is missing or neither a number nor a date.
     """
     table, values = _take_column(table, name)
     title = f"{table.origin}: the column {name!r}, which the rows are sorted by,"

@@ -41,7 +41,8 @@ class GeneratorSource(Source):
     def checksum(self, request: SourceRequest) -> str:
         """Return a hash of everything that the rows are drawn from; nothing is drawn.
 
-        It is generator, version, parameters, options and, for rows that are redrawn, the run.
+        It is the name without options, generator, version, parameters, options and, for rows that
+        are redrawn, the run.
         """
         content = {
             "name": request.spec.base,

@@ -100,7 +100,7 @@ class OpenMLSource(NetworkSource):
 
         The source may name it, or give its position among the columns that are not `ignored`. A
         named one may be a column that OpenML ignores. `description`: of the client. Raises
-        ElmbenchError if there is none.
+        ElmbenchError if there is no such name, IndexError if there is no such position.
         """
         names = [name for name in columns if name not in ignored or name == self.target]
         if isinstance(self.target, int):
@@ -120,8 +120,8 @@ class OpenMLSource(NetworkSource):
     def _joined(self, tables: list[Table]) -> Table:
         """Return one table with the features of several OpenML data sets, named `ID:NAME`.
 
-        A single table stays as it is. `tables`: one for each of `ids`. Raises ElmbenchError if
-        their targets differ.
+        They must be numbers: words and notes are lost. A single table stays as it is. `tables`: one
+        for each of `ids`. Raises ElmbenchError if their targets differ.
         """
         import numpy as np
 
