@@ -86,8 +86,8 @@ class FeatureSystem:
     def weights(self, ridges: Array) -> tuple[Array, Array]:
         """Return the weights w of the linear functions for p positive ridges, and their intercepts.
 
-        The weights are of shape (d, p * k), the k columns of the first ridge first; the intercepts
-        t - o'w are of shape (p * k,).
+        The weights are of shape (d, p * k), the k columns of the first ridge first. The intercepts
+        are of shape (p * k,), zero for a system without one.
         """
         by_ridge = [self._weights_of(ridge) for ridge in ridges.tolist()]
         weights = np.hstack(by_ridge)
@@ -95,7 +95,11 @@ class FeatureSystem:
         return weights, means - self._origin @ weights
 
     def _weights_of(self, ridge: float) -> Array:
-        """Return the weights w = V (s^2 + r)^-1 s U'B of the features for a ridge r, (d, k)."""
+        """Return the weights w = V (s^2 + r)^-1 s U'B of the features for a ridge r, (d, k).
+
+        U s V' is the singular value decomposition of the scaled deviations of the rows, and B holds
+        those of the targets.
+        """
         factors = self._singular / (self._singular**2 + ridge)
         return np.asarray(self._right.T @ (factors[:, np.newaxis] * self._moments))
 
@@ -103,8 +107,8 @@ class FeatureSystem:
         """Return the coefficients beta of the training rows x_i for a positive ridge, (n, k).
 
         The outputs for x are sum_i beta_i x_i'x plus the intercepts of `weights`. In a system with
-        an intercept, the coefficients add up to zero. They are S Z; Z is the sum of its part in the
-        range of A and of the rest of B over the ridge.
+        an intercept, the coefficients add up to zero. They are the solution Z of the system (see
+        `FeatureSystem`) times the scale of the rows.
         """
         # The part in the range of A: U (s^2 + r)^-1 U'B.
         eigenvalues = self._singular**2 + ridge

@@ -286,7 +286,8 @@ class _SolverPlan(NamedTuple):
     def continues(self, space: KrylovSpace) -> bool:
         """Return True if the further steps of a Krylov space take less time than the other method.
 
-        Their number is estimated from the residuals so far, by `steps_left`.
+        The other method is an inverse or a direct solution, see `inverts`. The number of steps is
+        estimated from the residuals so far, by `steps_left`.
         """
         n = len(space.b)
         n_left = steps_left(space.logs)

@@ -119,7 +119,7 @@ class KrylovSpace:
             self._step()
 
     def _estimate_least_eigenvalue(self) -> None:
-        """Set `least`, the smallest eigenvalue of T, and `allowed`, which depends on it.
+        """Set `least`, the smallest eigenvalue of T = W'KW, and `allowed`, which depends on it.
 
         A negative eigenvalue counts as 0. The values relative to `allowed`, `lengths` and `logs`,
         change with it.
@@ -148,9 +148,10 @@ class KrylovSpace:
         self.logs = [value + shift for value in self.logs]
 
     def _step(self) -> None:
-        """Take a step: add a column to W and a row to T, and update the lengths of the residuals.
+        """Take a step: add a column to the basis W and a row to T, and update the lengths.
 
-        It costs one product with K, and appends to `logs`.
+        T is the tridiagonal matrix W'KW. The lengths are those of the residuals over the allowed
+        ones. A step costs one product with K, and appends to `logs`.
         """
         beta = self.last_length
         alpha, length = self._extend_basis()
@@ -166,10 +167,10 @@ class KrylovSpace:
         self.logs.append(math.log(excess))
 
     def _extend_basis(self) -> tuple[float, float]:
-        """Add the next column to W by a product with K; return the next entries of T.
+        """Add the next column to the basis W by a product with K; return the next entries of T.
 
-        These are the diagonal entry, and the one below it. The latter is zero if only round-off
-        remains outside of the space; then the new column is zero too.
+        These are the diagonal entry of the tridiagonal T = W'KW, and the one below it. The latter
+        is zero if only round-off remains outside of the space; then the new column is zero too.
         """
         m = self.steps
         if m + 1 == self._W.shape[1]:
@@ -201,7 +202,10 @@ class KrylovSpace:
         return alpha, length
 
     def _widen_memory(self) -> None:
-        """Allocate about twice as many columns for W, up to n + 1 for n rows; copy those so far."""
+        """Allocate about twice as many columns for the basis W, and copy those so far.
+
+        There are at most n + 1 columns for n rows.
+        """
         narrow = self._W
         n, width = narrow.shape
         doubled = 2 * (width - 1)
@@ -213,9 +217,10 @@ class KrylovSpace:
     def _eliminate(self, alpha: float, beta: float) -> None:
         """Continue the elimination of (T + r I) y = |b| e_1 for every ridge r by the new row of T.
 
-        `alpha`: its diagonal entry. `beta`: the entry beside it, 0 in the first row. Updates the
-        last pivots and the last entries of y, both of shape (n_ridges,), in place; NaN for a ridge
-        whose system is indefinite.
+        T is the tridiagonal matrix of the space, e_1 the first unit vector. `alpha`: the diagonal
+        entry of the new row. `beta`: the entry beside it, 0 in the first row. Updates the last
+        pivots and the last entries of y, both of shape (n_ridges,), in place; NaN for a ridge whose
+        system is indefinite.
         """
         # The pivots are p = alpha + r - beta^2 / p of the row before.
         pivots = self._pivots
@@ -382,8 +387,9 @@ class SharedSpace:
     def _weights(self, ridge: float, rest: float, loss: float) -> Array:
         """Return the weights y of the columns U for a ridge r, of shape (number of columns,).
 
-        U are the columns outside of the Krylov space. The weights solve (U'G + r I - t c c') y = s
-        c, see `SharedSpace`. `rest` and `loss` are s and t. The weights are NaN if round-off makes
+        U are the columns outside of the Krylov space, G their images, and c their products with the
+        next Krylov column. The weights solve (U'G + r I - t c c') y = s c, see `SharedSpace`.
+        `rest` and `loss` are s and t, from `_krylov_terms`. The weights are NaN if round-off makes
         the system indefinite.
         """
         k = self._added
@@ -405,7 +411,8 @@ class SharedSpace:
     def _residual(self, ridge: float, rest: float, loss: float) -> Array:
         """Return the residual of the best solution in the space for a ridge r, of shape (n,).
 
-        It is (s + t c'y) w - (G + r U) y, see `SharedSpace`. `rest` and `loss` are s and t.
+        It is (s + t c'y) w - (G + r U) y with the next Krylov column w and the weights y of the
+        columns U, see `SharedSpace`. `rest` and `loss` are s and t, from `_krylov_terms`.
         """
         y = self._weights(ridge, rest, loss)
         k = self._added
@@ -426,9 +433,10 @@ class SharedSpace:
     def _krylov_terms(self, ridge: float) -> tuple[float, float]:
         """Return two numbers s and t of a ridge r, by which the Krylov space enters its system.
 
-        The residual of the solution in the Krylov space alone is s w. The columns U outside of it
-        have the matrix U'G + r I - t c c', see `SharedSpace`. The numbers are -beta e'(T + r I)^-1
-        |b| e_1 and beta^2 e'(T + r I)^-1 e, or |b| and 0 if the Krylov space is empty.
+        The residual of the solution in the Krylov space alone is s w, with the next column w of the
+        space. The columns U outside of it have the matrix U'G + r I - t c c', see `SharedSpace`.
+        The numbers are -beta e'(T + r I)^-1 |b| e_1 and beta^2 e'(T + r I)^-1 e, or |b| and 0 if
+        the Krylov space is empty.
         """
         start = self._start
         if self._first == 0:

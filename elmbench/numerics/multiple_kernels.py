@@ -203,13 +203,13 @@ class WeightSurface:
         return self._scale_to_norm(np.where(self.radii > 0.0, 1.0, 0.0))
 
     def best(self, weights: Array, forms: Array) -> Array:
-        """Return the kernel weights g on the surface that minimise sum_p t_p / g_p.
+        """Return the kernel weights g that minimise sum_p t_p / g_p on sum_p R_p g_p^q = 1.
 
-        Here t_p = weights[p]^2 forms[p], with the present `weights` and the values `forms` of the
-        quadratic forms, both of shape (m,). The minimiser is g_p = (t_p / R_p)^(1 / (q + 1)) up to
-        a factor: for q = 1 and R_p = 1 that of eq. (16). A weight of zero stays zero; negative
-        forms count as zero. If all t_p are zero, all points are equally good and `weights` are
-        returned.
+        This is the surface, with the squared radii R_p (`radii`) and the power q. Here t_p =
+        weights[p]^2 forms[p], with the present `weights` and the values `forms` of the quadratic
+        forms, both of shape (m,). The minimiser is g_p = (t_p / R_p)^(1 / (q + 1)) up to a factor:
+        for q = 1 and R_p = 1 that of eq. (16). A weight of zero stays zero; negative forms count as
+        zero. If all t_p are zero, all points are equally good and `weights` are returned.
         """
         power = 1.0 / (self.q + 1.0)
         is_used = weights > 0.0
@@ -227,7 +227,8 @@ class WeightSurface:
     def _scale_to_norm(self, weights: Array) -> Array:
         """Return weights of shape (m,) times the factor that puts them on the surface.
 
-        One of them must be positive for a kernel with a positive radius.
+        There, sum_p radii[p] weights[p]^q = 1. One of the weights must be positive for a kernel
+        with a positive radius.
         """
         norm = (self.radii @ weights**self.q) ** (1.0 / self.q)
         return np.asarray(weights / norm)

@@ -179,8 +179,8 @@ class Kernel:
 
         `geometry`: the values that the property `geometry` names, such as squared distances for
         "rbf", of any shape; the result is the same array. Only kernels with such a geometry can be
-        evaluated; precomputed values stay as they are. Raises ValueError if a power is infinite or
-        NaN.
+        evaluated; precomputed values stay as they are. The degree must be positive. Raises
+        ValueError if a power is infinite or NaN.
         """
         if self.name in ("rbf", "laplacian", "chi2"):
             return rbf_from_distances(geometry, self.gamma)

@@ -188,6 +188,7 @@ def squared_merged_length(h: float, pair: Pair) -> float:
 
     It is that of the projection of w_a f_a + w_b f_b onto f_z, z = h x_a + (1 - h) x_b, where f_x
     is the image of x in the space of the kernel. Squared lengths are summed over the outputs.
+    `pair`: from `pair_of`.
     """
     u, v = kernels_with_merged(h, pair.exponent)
     return pair.aa * u * u + 2.0 * pair.ab * u * v + pair.bb * v * v
@@ -197,7 +198,7 @@ def golden_section(pair: Pair) -> tuple[float, float]:
     """Return an h in [0, 1] that maximises `squared_merged_length` of a pair, and this maximum.
 
     The search never tries the ends 0 and 1. Of values equal within `tied_within`, it takes the
-    smaller h. With two maxima, it may end at the lower one.
+    smaller h. With two maxima, it may end at the lower one. `pair`: from `pair_of`.
     """
     within = tied_within(pair)
     low = 0.0

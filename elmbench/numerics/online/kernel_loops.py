@@ -200,12 +200,12 @@ def new_vectors(capacity: int, n_outputs: int) -> InverseVectors:
 def worst_residual(
     j: int, m: int, arrays: InverseArrays, vectors: InverseVectors
 ) -> float:
-    """Return the larger residual of the inverse and of the weights in one equation.
+    """Return the larger residual of the inverse Q and of the weights in one equation.
 
     `j`: the dictionary row of the equation, of the leading `m`. `vectors` have k, row j of K + I/C,
-    and z = Q k, from which this call subtracts e_j in place. The residual of the inverse is the
-    largest entry of Q k - e_j; that of the weights is relative to the largest target of the output,
-    without outputs whose targets are all zero.
+    and z = Q k for the stored Q = (K + I/C)^-1, from which this call subtracts e_j in place. The
+    residual of the inverse is the largest entry of Q k - e_j; that of the weights is relative to
+    the largest target of the output, without outputs whose targets are all zero.
     """
     # Q k - e_j.
     z = vectors.z
@@ -243,10 +243,11 @@ def least_significant_row(
 ) -> int:
     """Return the index of the dictionary row whose removal costs least, or `m` for the new row.
 
-    The leading `m` dictionary rows are in use. `vectors` must hold z and the errors of the new row,
-    and `r` is its pivot, k(x, x) + 1/C - k'z; nothing is changed. The cost of row i, after the new
-    row has joined, is |a_i| / Q_ii: its leave-one-out error, or the norm of those of all outputs.
-    The first of equal ones is taken; the new row counts as the last.
+    The leading `m` dictionary rows are in use. `vectors` must hold z = Q k and the errors of the
+    new row, and `r` is its pivot, k(x, x) + 1/C - k'z; nothing is changed. The cost of row i, after
+    the new row has joined, is |a_i| / Q_ii for the weights a and Q = (K + I/C)^-1: its
+    leave-one-out error, or the norm of those of all outputs. The first of equal ones is taken; the
+    new row counts as the last.
     """
     # Van Vaerenbergh et al. (2010): the cost is |a_i| / Q_ii after the new row was added, the
     # leave-one-out error of row i, or its 2-norm for several outputs.
@@ -281,7 +282,7 @@ def leave_dictionary(
     """Remove dictionary row `slot` from the model; return the pivot of the new row without it.
 
     The leading `m` rows are in use. `r`: the pivot of the new row with the removed one, k(x, x) +
-    1/C - k'z. The weights are changed in place; so are `z` and the errors of the new row in
+    1/C - k'z. The weights are changed in place; so are z = Q k and the errors of the new row in
     `vectors`, which become those without the removed row. The inverse loses its row and column; the
     change of the rest, -v v', is left pending in `vectors.update`.
     """
@@ -322,8 +323,8 @@ def join_dictionary(
     """Extend the weights by a new row at position `slot` of the dictionary, in place.
 
     `m`: the number of dictionary rows, with the new one. `r`: the pivot of the new row, k(x, x) +
-    1/C - k'z. `vectors` must hold its z and errors. The change of the inverse, u u', is left
-    pending in `vectors.update`; the caller stores the row itself.
+    1/C - k'z. `vectors` must hold its z = Q k, for the inverse Q, and its errors. The change of the
+    inverse, u u', is left pending in `vectors.update`; the caller stores the row itself.
     """
     # Table I, line 7: Q grows by u u' with u = [z; -1] / sqrt(r).
     z = vectors.z
@@ -492,8 +493,9 @@ def update_fit(values: Array, m: int, a: Array, h: Array, fitted: Array) -> floa
     """Update the outputs at the dictionary rows by a row that does not join; return 1 + a'h.
 
     `values`: the row's targets, of shape (n_outputs,). `a`: its coefficients in the `m` dictionary
-    rows. `h`: P a. `fitted`, of shape (n_outputs, capacity), is changed in place; the change of P,
-    -v v' with v = h / sqrt(1 + a'h), is left to the caller. The result is at least 1.
+    rows. `h`: P a, for the P of `absorb_ald`. `fitted`, of shape (n_outputs, capacity), is changed
+    in place; the change of P, -v v' with v = h / sqrt(1 + a'h), is left to the caller. The result
+    is at least 1.
     """
     # Engel et al., Table 1: q = P a / (1 + a'P a), here for c = K times the weights.
     # The scale is at least 1, because P is positive semi-definite; less is round-off.
@@ -513,9 +515,9 @@ def update_fit(values: Array, m: int, a: Array, h: Array, fitted: Array) -> floa
 def append_atom(m: int, distance: float, w: Array, arrays: DependencyArrays) -> None:
     """Append a row and a column to the factor of K and to P, in place, for a row that joins.
 
-    P is `arrays.covariance`. `m`: the number of dictionary rows before. `w`: L^-1 k for the new
-    row. `distance`: its squared distance from the span of the `m` rows, which must be positive. The
-    caller stores the row itself.
+    P is `arrays.covariance`, which gets a 1 on its diagonal. `m`: the number of dictionary rows
+    before. `w`: L^-1 k for the new row, with the factor L of K. `distance`: its squared distance
+    from the span of the `m` rows, which must be positive. The caller stores the row itself.
     """
     # Engel et al., eqs. of the second case of Table 1: K grows by a row and a column, P by a 1.
     factor = arrays.factor
