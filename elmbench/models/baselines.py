@@ -228,11 +228,11 @@ def _hist_gradient_boosting(
 
 
 def _trees_key(params: Mapping[str, Any], n_rows: int) -> tuple[Any, ...]:
-    """Return a key that is equal for parameters whose trees grow equally on `n_rows` rows, also if
-    their `random_state` is None.
+    """Return a key that is equal for parameters whose trees grow equally on `n_rows` rows.
 
     `params`: {name: value} of all parameters of `_hist_gradient_boosting`, without the class.
-    Numbers of leaves beyond those that fit into the rows, at `_LEAF_ROWS` rows each, are equal.
+    Numbers of leaves beyond those that fit into the rows, at `_LEAF_ROWS` rows each, are equal. So
+    are two values None of `random_state`, although their draws differ.
     """
     most_leaves = max(n_rows // _LEAF_ROWS, 2)
     n_leaves = min(params["n_leaves"], most_leaves)

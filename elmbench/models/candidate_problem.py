@@ -107,7 +107,8 @@ class CandidateProblem:
         factory.
 
         `name`: the path: "evaluate_grid" for predictions, "decision_grid" for decision values, or
-        "project_grid" for projections. An AttributeError is raised if the factory lacks it.
+        "project_grid" for projections. An AttributeError is raised if the factory lacks it. The
+        weights of the rows are ignored.
         """
         path = getattr(self.factory, name)
         yield from path(self.X, self.y, self.folds, self.candidates, **self.fixed)

@@ -85,7 +85,9 @@ class KOSELM(KernelMixin, PathMixin):
             self._state = self._new_state(1, n_outputs, kernel)
 
     def _update(self, X: Rows, T: Array) -> None:
-        """Learn further rows one by one, in their order, with targets `T`, (n, n_outputs)."""
+        """Learn further rows one by one, in their order, with targets `T`, (n, n_outputs), -1/+1
+        for classes.
+        """
         self._state.extend(X, T)
         self.n_units_ = self._state.size
 

@@ -78,8 +78,8 @@ class _OSELM(HiddenNodesMixin):
     }
 
     def _fit(self, X: Rows, T: Array, scale: Array | None) -> None:
-        """Forget all rows, learn the first `initial_batch` ones of `X`, then the others in blocks.
-
+        """Forget all rows, learn the first `initial_batch` ones of `X`, then the others in blocks
+        of `batch_size`.
         `T`: targets, (n, n_outputs), -1/+1 for classes, not scaled. `scale`: roots of the weights
         of the rows, (n,); None if all are 1.
         """

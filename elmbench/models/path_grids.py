@@ -92,9 +92,10 @@ def _separate_params(grid: PathGrid) -> tuple[list[dict[str, Any]], dict[str, An
     """Return a list with a dict {parameter: value} for each candidate, and one of the fixed
     parameters.
 
-    The dicts of the candidates have the parameters that any member of the grid sets, with the
-    default if the candidate does not set it; the fixed ones are all others. A random state of None
-    becomes a random number, so that it is the same for all candidates.
+    The dicts of the candidates have the parameters that at least one member of the grid sets, with
+    the value in `grid.params` if the candidate does not set it; the fixed ones are all others of
+    `grid.params`. A `random_state` of None there becomes a random number, so that it is the same
+    for all candidates.
     """
     params = dict(grid.params)
     if params.get("random_state", 0) is None:

@@ -152,7 +152,9 @@ class PathSearchCV(GridSearchCV):
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
-        """Search the grid, and fit the best candidate to all rows.
+        """Search the grid and, unless `refit` is False, fit the best candidate to all rows.
+
+        Attributes of an earlier fit are deleted first.
 
         Parameters
         ----------
@@ -291,9 +293,9 @@ class PathSearchCV(GridSearchCV):
     ) -> None:
         """Set the attributes of the results and of the best candidate, as `GridSearchCV` does.
 
-        These are `cv_results_`, `scorer_`, `multimetric_` and, if there is a best candidate,
-        `best_index_`, `best_params_` and `best_score_`. For a regressor, fits first settle ties in
-        `evaluated.results`.
+        These are `cv_results_`, `scorer_` and `multimetric_`; with one metric or with `refit`, also
+        `best_index_`, `best_params_` and, unless `refit` is a function, `best_score_`. If a score
+        selects a regressor for `refit`, fits first settle ties in `evaluated.results`.
         """
         has_best_score = self.refit is not False and not callable(self.refit)
         if is_regressor(self.estimator) and has_best_score:

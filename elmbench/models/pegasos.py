@@ -214,13 +214,17 @@ class PegasosClassifier(HyperplaneClassifier):
 
     @property
     def coef_(self) -> Array:
-        """The weights of the outputs, of shape (n_outputs, n_features), one row for two classes."""
+        """The weights of the outputs, of shape (n_outputs, n_features): one row for two classes or
+        one, else one for each class.
+        """
         weights = self._solution()[0]
         return np.diff(weights, axis=0) if len(weights) == 2 else weights
 
     @property
     def intercept_(self) -> Array:
-        """The intercepts of the outputs, of shape (n_outputs,), one for two classes."""
+        """The intercepts of the outputs, of shape (n_outputs,): one for two classes or one, else
+        one for each class.
+        """
         intercepts = self._solution()[1]
         return np.diff(intercepts) if len(intercepts) == 2 else intercepts
 

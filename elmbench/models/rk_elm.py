@@ -302,8 +302,8 @@ class _RKELM(KernelMixin, CentresMixin):
     }
 
     def _draw(self, X: Rows, eligible: Indices) -> tuple[Rows, float | Array]:
-        """Draw centres from the eligible rows, without replacement (Algorithm 1, line 1), and their
-        widths.
+        """Draw `n_landmarks` centres from the eligible rows, without replacement (Algorithm 1, line
+        1), or all of them if there are fewer, and their widths.
 
         `eligible`: numbers of rows of `X`. Return the centres, as rows or, for a precomputed
         kernel, numbers of rows, and the factor of `gamma`: 1.0, or an array, one for each centre,

@@ -39,8 +39,9 @@ def code_digest(modules: Iterable[str] = (), script: Path | None = None) -> str:
     import, directly or not.
 
     `modules`: absolute names. The whole package of an own module counts, wherever it lies, and an
-    installed distribution by its version. The same files give the same digest in all processes and
-    folders. `script`: a Python file; None for none.
+    installed distribution by its version; the suite, the standard library and modules that do not
+    exist do not count. The same files give the same digest in all processes and folders. `script`:
+    a Python file; None for none.
     """
     code = _Code()
     for name in modules:
@@ -177,8 +178,9 @@ def _locate(name: str) -> tuple[str, Path | None]:
     """Return the name and the file of the outermost package with an `__init__` file that has a
     module of this name, or else of the module itself.
 
-    `name`: absolute, such as "package.module". The module is not imported. The file, of an
-    `__init__`, a module or a ZIP archive, is None if there is none.
+    `name`: absolute, such as "package.module". The module is not imported, and a package with an
+    `__init__` file is not searched for it. The file, of an `__init__`, a module or a ZIP archive,
+    is None if there is none.
     """
     top, *rest = name.split(".")
     try:

@@ -255,7 +255,8 @@ class FamilyModel(BaseEstimator):
 
         `data`: `X`, or `X` and `y`. `options`: further ones of `validate_data`. With `reset`,
         `n_features_in_` and the number of a named `gamma` (`_gamma`) are set; without it, `X` must
-        have as many features as in `fit`. A ValueError is raised for entries above `LARGEST`.
+        have as many features as in `fit`. A ValueError is raised for NaN, infinities and magnitudes
+        above `LARGEST` in `X`.
         """
         formats = getattr(self, "_accept_sparse", True) and "csr"
         result = validate_data(

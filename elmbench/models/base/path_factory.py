@@ -70,8 +70,8 @@ class PathFactory(ABC):
 def outputs_of_fit(
     model: Any, method: str, X: Rows, y: NDArray[Any], probes: Rows
 ) -> NDArray[Any]:
-    """Fit a model to rows; return the outputs of its `method`, such as "predict", for the test rows
-    `probes`.
+    """Fit a model in place to the rows `X` and targets `y`; return the outputs of its `method`,
+    such as "predict", for the test rows `probes`.
     """
     model.fit(X, y)
     output_of = getattr(model, method)

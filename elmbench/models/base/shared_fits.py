@@ -61,7 +61,7 @@ class SharedFits(PathFactory):
 
     def _all_parameters(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return {parameter of the factory: value}: those given in `params` and the defaults of the
-        others. A TypeError is raised for an unknown name.
+        others. A TypeError is raised for an unknown name, and for a parameter without a value.
         """
         bound = self.__signature__.bind(**params)
         bound.apply_defaults()
