@@ -83,7 +83,7 @@ def _change_differences(metric: str, rows: Sequence[Row]) -> Iterator[Distortion
     """Yield the print in which the rivals of the best model are worse by two margins.
 
     If the print separates any models, the print with doubled differences follows. `rows`: of the
-    metric, at least one; a row keeps all but its published values.
+    metric, at least one; a row keeps all but its published values and their margins.
     """
     best = _best_published(metric, rows)
     margins = 2 if less_is_better(metric) else -2

@@ -118,7 +118,7 @@ def _measured_lines(
 ) -> Iterator[SummaryLine]:
     """Yield the lines of each group of cells, in the order of the cells.
 
-    `published_only`: False for all measures with a value; True to leave out readings other than the
+    `published_only`: False for all readings and measures; True to leave out readings other than the
     default, and measures that have no published value and that no claim names, except the first
     measure of a group.
 

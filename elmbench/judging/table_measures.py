@@ -326,9 +326,9 @@ def compare_differences(rows: Sequence[Row]) -> Interval:
     The slope is 1 if our differences are as large as the printed ones, and .5 if they are half as
     large. Each data set is weighted by its margin: differences are counted in margins. The noise of
     the published values, which would flatten it, is that of our runs divided by the square root of
-    the number of runs that a published value is a mean over, and their rounding. All numbers are
-    NaN if the print separates no two models by more than the margin, or if noise makes up more than
-    `MOST_NOISE` of the squared printed differences.
+    the number of runs that a published value is a mean over, and their rounding. The upper end may
+    be infinite. All numbers are NaN if the print separates no two models by more than the margin,
+    or if noise makes up more than `MOST_NOISE` of the squared printed differences.
     """
     products = 0.0
     squares = 0.0

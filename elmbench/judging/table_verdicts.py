@@ -400,9 +400,10 @@ def _robust_verdict(
 def _values_verdict(rows: Sequence[Row]) -> MeasureVerdict:
     """Return the verdict on the values, with exceptions if it holds.
 
-    If the median distance holds (`_robust_verdict`), the exceptions are the models and data sets
-    whose own values are further than the margin from the print, and the models that are shifted. It
-    is `does not hold` if they are more than `MOST_EXCEPTIONS` of the models or of the data sets.
+    It is that of the median distance (`_robust_verdict`) unless this holds. Then the exceptions are
+    the models and data sets whose own values are further than the margin from the print, and the
+    models that are shifted. If they are more than `MOST_EXCEPTIONS` of the models or of the data
+    sets, it is `does not hold`.
     """
     verdict = _robust_verdict(rows, values_state)
     if verdict.state != "holds":
