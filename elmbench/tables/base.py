@@ -249,19 +249,19 @@ class TableKind(ABC):
     def places(self, measure: Measure, published: PublishedValue | None) -> int | None:
         """Return the number of decimals to show of a mean; None for three significant figures.
 
-        It is one more than the paper prints, three if it prints none, and 0 for a count or a fact.
-        Times and sizes without a published value give None. `published`: None if the paper prints
-        no value.
+        It is one more than the paper prints, three if it prints no number or a power, and 0 for a
+        count or a fact. Times and sizes without a published value give None. `published`: None if
+        the paper prints no value.
         """
         if published is None and measure.metric in UNJUDGED:
             return None
         if counts_rows(measure.metric) or measure.metric in FACTS:
             return 0
-        if published is not None and published.value is not None:
-            last_place = self.last_place(published)
-            printed_places = max(0, -math.floor(math.log10(last_place)))
-            return printed_places + 1
-        return 3
+        last_place = 0.0 if published is None else self.last_place(published)
+        if last_place == 0:
+            return 3
+        printed_places = max(0, -math.floor(math.log10(last_place)))
+        return printed_places + 1
 
     def columns(self, datasets: Collection[str]) -> tuple[Column, ...]:
         """Return the columns of the table for these data sets; by default, `own_columns`.

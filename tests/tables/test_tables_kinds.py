@@ -101,6 +101,13 @@ def test_a_hyperparameter_that_is_printed_as_a_power_is_shown_as_one(toy: Toy) -
     assert entries[1].shown == "2048 ± 2896"
 
 
+def test_a_mean_beside_a_published_power_has_three_decimals(toy: Toy) -> None:
+    resolved = toy("WDBC,ELM,mcc,2^-3,,\n")
+    (published,) = resolved.file.published.values
+    kind = kind_of_table(resolved)
+    assert kind.places(Measure("mcc"), published) == 3
+
+
 def test_counts_are_averaged_and_judged_to_half_a_row(toy: Toy) -> None:
     published = "".join(
         f'WDBC,ELM,"predicted {p}, actual {a}",{v},,\n'
