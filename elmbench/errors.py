@@ -116,7 +116,8 @@ MOST_NAMES = 40
 def closest(name: str, names: list[str]) -> str | None:
     """Return the one of `names` that `name` is most likely a typo or the beginning of.
 
-    Upper and lower case count as equal. The result is None if no name is similar.
+    The shortest name that begins with a `name` of three letters or more comes first, then the most
+    similar one. Upper and lower case count as equal. The result is None if no name is similar.
     """
     from difflib import get_close_matches
 

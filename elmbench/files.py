@@ -71,7 +71,10 @@ def replace_file(path: Path) -> Iterator[Path]:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all, text by `encode_text`; a missing folder is created."""
+    """Write a file whole or not at all, text by `encode_text`; a missing folder is created.
+
+    Raises WriteError if it cannot be written.
+    """
     with replace_file(path) as partial:
         partial.write_bytes(
             encode_text(content) if isinstance(content, str) else content
@@ -193,7 +196,7 @@ def delete_abandoned(folder: Path) -> None:
     """Delete the unfinished files and folders in a folder whose processes have ended.
 
     They have the names of `partial_path`. Those of another machine are deleted once they are a day
-    old. An unreadable or missing folder is skipped.
+    old. An unreadable or missing folder is skipped; after an error, the rest of a folder stays.
     """
     # Missing, unreadable, or another process sweeps too.
     with contextlib.suppress(OSError):
@@ -364,7 +367,7 @@ def real_path(path: str | Path) -> Path:
 def counting_order(name: str) -> list[tuple[str, int, str]]:
     """Return a sort key of a name that compares the numbers in it by value.
 
-    So table10 comes after table9.
+    So table10 comes after table9. Leading zeros do not count.
     """
     parts = re.findall(r"(\D*)0*(\d*)", name)
     return [(word, len(digits), digits) for word, digits in parts]
@@ -373,7 +376,8 @@ def counting_order(name: str) -> list[tuple[str, int, str]]:
 def find_project_file(folder: Path) -> Path | None:
     """Return the `elmbench.toml` in a folder or in the nearest folder above.
 
-    It is None if there is none.
+    It is None if there is none. `folder`: an absolute path; the folders above a relative one are
+    not searched.
     """
     candidates = (parent / PROJECT_FILE for parent in (folder, *folder.parents))
     return next((file for file in candidates if file.is_file()), None)

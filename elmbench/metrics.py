@@ -339,7 +339,8 @@ def unit_of(name: str) -> Unit:
 def less_is_better(name: str) -> bool:
     """Return True if a measure is an error or a loss, by its name.
 
-    The result is False for an unknown name.
+    It is True for `fp` and `fn` too, and False for times, sizes, scorers of scikit-learn and
+    unknown names.
     """
     metric = registered_metric(name)
     return name == PREQUENTIAL or (metric is not None and metric.less_is_better)

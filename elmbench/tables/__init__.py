@@ -46,8 +46,8 @@ _TABLE = "kind of table"
 def kind_of_table(resolved: Resolved) -> TableKind:
     """Return the kind of table of an experiment, by its key `layout`; the same object at each call.
 
-    Raises ElmbenchError, which names the experiment file, if its layout is unknown or cannot show
-    it.
+    It is checked on the first call. Raises ElmbenchError, which names the experiment file, if its
+    layout is unknown or cannot show it.
     """
     if _TABLE not in resolved.derived:
         resolved.derived[_TABLE] = _bind_kind(resolved)
@@ -87,9 +87,10 @@ def _bind_kind(resolved: Resolved) -> TableKind:
 def add_metrics(resolved: Resolved, names: Sequence[str]) -> Resolved:
     """Return an experiment that shows additional metrics, given by their `names`.
 
-    In a comparison, the first of them then ranks the models. Without names, the experiment is
-    returned as it is. Raises ElmbenchError if a metric is unknown, counts rows or belongs to a task
-    that no data set has, or if the table shows no metrics.
+    In a table that ranks models, they come before its own, so the first of them ranks; else after
+    them. Without names, the experiment is returned as it is. Raises ElmbenchError if a metric is
+    unknown, counts rows or belongs to a task that no data set has, or if the table shows no
+    metrics.
     """
     from elmbench.metrics import LIST_COMMAND, metric_names
     from elmbench.registry.scorers import find_metric

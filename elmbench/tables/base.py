@@ -164,9 +164,9 @@ class TableKind(ABC):
     def values(self, extra: Iterable[str] = ()) -> list[Measure]:
         """Return the measures that have a column in `cells.csv`, each once.
 
-        Here, these are the metrics of the tasks of the data sets and of the protocol. `extra`:
-        models beside the table's own columns; only kinds whose measures depend on the model, such
-        as curves, use it.
+        Here, these are the metrics that each `cells.csv` has for the tasks of the data sets, then
+        those of the protocol, without the prequential error. `extra`: models beside the table's own
+        columns; only kinds whose measures depend on the model, such as curves, use it.
         """
         protocol = self.spec.protocol
         names: dict[str, None] = {}
@@ -215,7 +215,8 @@ class TableKind(ABC):
         """Return True if each run of a model on a data set has all of its folds.
 
         `runs`: the number of the run of each cell, such as [0, 0, 1, 1]. It is always True for the
-        data set `all`, and for a table without folds; runs without any cell do not matter.
+        data set `all`, and for a table without folds. Runs without any cell do not matter, but
+        without cells it is False.
         """
         if dataset == ALL or not self.has_folds:
             return True

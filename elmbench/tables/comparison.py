@@ -67,7 +67,8 @@ class ComparisonTable(TableKind):
     def heading(self) -> str:
         """Return the heading: the order of the models, and the meaning of p.
 
-        The latter is left out if the split allows no test.
+        It also names the metrics if one ranks and another chooses hyperparameters. The meaning of p
+        is left out for the official split, whose single test part allows no test.
         """
         tasks = dict.fromkeys(spec.task for spec in self.experiment.datasets.values())
         first = _first_metrics(self.spec, tasks)
@@ -119,7 +120,8 @@ class ComparisonTable(TableKind):
 
         They are the rank of the model (1 is the best; equal means share their average) and the
         p-value of its difference from the best model (1 for the best), the same in all of its
-        cells. NaN for models that are not ranked, and p for all models if the split allows no test.
+        cells. Models that are not ranked, such as a dummy, have NaN; so has p for all models if the
+        split allows no test.
 
         `cells`: the lines of `cells.csv` of this data set and selection; the result is a copy.
         """
@@ -141,9 +143,9 @@ class ComparisonTable(TableKind):
         """Return the score of each test part: a line for each part, a column for each model.
 
         A part is a run and fold; with the same test parts in every run, it is a fold, whose score
-        is the mean over the runs. More is better: errors have a minus sign. A model that lacks a
-        score has no column. The index is (run, fold), or the fold alone. `cells`: those of one data
-        set and selection. `metric`: a column of them.
+        is the mean over the runs. More is better: errors have a minus sign. A model with failed or
+        missing cells, or without a score for some part, has no column. The index is (run, fold), or
+        the fold alone. `cells`: those of one data set and selection. `metric`: a column of them.
         """
         import pandas as pd
 
@@ -197,7 +199,9 @@ class ComparisonTable(TableKind):
     ) -> Iterator[Line]:
         """Yield a line {name of the column: text} for each model on a data set, by rank.
 
-        `dataset`: `all` for the average ranks over all of them. `entries`: those of this data set.
+        The dummy has no rank and stands before the first model that is no better; models without a
+        rank come last. `dataset`: `all` for the average ranks over all of them. `entries`: those of
+        this data set.
         """
         by_model = groupby(entries, key=lambda entry: entry.model)
         models = {model: tuple(part) for model, part in by_model}
@@ -245,7 +249,7 @@ class ComparisonTable(TableKind):
         """Return the models in the order of their ranks; those without a rank come last.
 
         `means`: {model: {measure: mean}}. `order`: decides between equal ranks. `dummy_rank`: the
-        rank at which the dummy is shown; None to keep its own.
+        rank at which the dummy, which has none, is shown; None for the end.
         """
         positions = {model: position for position, model in enumerate(order.models)}
 

@@ -98,12 +98,14 @@ class RankingNotes:
         return not_above_dummy(self.scores.mean().to_dict(), self.experiment)
 
     def _note_on_metric(self) -> Iterator[Note]:
-        """Yield a note that suggests another metric or target, if models hardly differ in theirs.
+        """Yield a note that suggests another metric or target if no model is much better than a
+        dummy.
 
-        That is, the best model's mean is not above the dummy's, or near to it. The note suggests
-        balanced accuracy if accuracy ranks and one class is large, the mean absolute error if a few
-        targets make most of the squared errors, and else another target. Without a dummy or another
-        model, there is no note.
+        That is, the best mean is better than the dummy's by less than 0.02, or for errors without
+        an upper bound, except NRMSE, by less than 2 % of the dummy's. The note suggests balanced
+        accuracy if accuracy ranks and one class is large, the mean absolute error if a few targets
+        make most of the squared errors, and else another target. Without a dummy or another model,
+        there is no note.
         """
         metric = self._metric
         scores = self.scores
@@ -152,7 +154,8 @@ class RankingNotes:
     def _has_outliers(self) -> bool:
         """Return True if a few targets make most of the squared errors of the dummy.
 
-        Its rmse is then more than 3 times its mae. It is False if the cells lack one of the two.
+        Its rmse is then more than 3 times its mae. It is False if the cells lack one of the two, or
+        a dummy.
         """
         errors = ["mae", "rmse"]
         has_errors = {*errors} <= {*self.cells}
@@ -166,7 +169,9 @@ class RankingNotes:
     def _note_on_undefined(self) -> Iterator[Note]:
         """Yield a note on the models whose metric is undefined for some test parts.
 
-        Such models have no rank; dummies are left out. Without such a model there is no note.
+        Such models have no rank. Only cells that ended ok count, and dummies are left out; so are
+        classifiers without any value, which `missing_metrics` names. Without such a model there is
+        no note.
         """
         metric = self._metric
         cells = self.cells
@@ -238,8 +243,8 @@ class RankingNotes:
 
         It groups them by the number of runs that would separate them, and has the smallest
         difference that the folds could have shown. A different note says that all other models are
-        separated, or that a single test part allows no test; for fewer than two ranked models there
-        is none.
+        separated, or that there is a single test part, which allows no test; for fewer than two
+        ranked models there is none.
         """
         dataset = self.dataset
         order = self.order
@@ -278,7 +283,7 @@ def _group_by_runs(counts: Mapping[str, int | None]) -> str:
 
     `counts`: this number by model; None if no number of runs would. The result is a text such as
     `A, B (20 runs would separate them, if the differences stay as large) or C (more runs would
-    not help)`.
+    not help)`, the least number first; empty without models.
     """
     groups = []
     for runs in sorted(set(counts.values()), key=lambda runs: runs or math.inf):

@@ -50,7 +50,8 @@ class CurvesTable(TableKind):
     def check(self) -> None:
         """Raise ValueError if a column does not vary exactly one numeric hyperparameter.
 
-        Metrics of single data sets are an error too.
+        No models, a column that inherits from another one (`like`), and metrics of single data sets
+        are errors too.
         """
         super().check()
         if self.spec.protocol.metrics_except:
@@ -86,9 +87,9 @@ class CurvesTable(TableKind):
     def plan(self, planner: DatasetPlanner) -> None:
         """Add the measurement of each curve of one data set to a plan, on every outer fold.
 
-        The selection is the first one. An added model without exactly one hyperparameter in its
-        grid is left out. Raises ElmbenchError if the user gives a grid, since the registry defines
-        the points of an added model.
+        The selection is the first one of the protocol. Columns for another task are left out, and
+        so is an added model without exactly one hyperparameter in its grid. Raises ElmbenchError if
+        the user gives a grid, since the registry defines the points of an added model.
         """
         if planner.request.grids:
             raise ElmbenchError(
@@ -263,7 +264,7 @@ class CurvesTable(TableKind):
 
 
 def _scale_axis(axes: Any, values: Any, *, is_C: bool) -> None:
-    """Make the x axis logarithmic if the values are powers of two; else, start it at 0.
+    """Make the x axis logarithmic for three or more powers of two; for other values, start it at 0.
 
     `values`: the x values of all points, a series. `is_C`: they are of the hyperparameter C, whose
     ridges are added above a logarithmic axis.
@@ -288,8 +289,8 @@ def point_of(measure: Measure) -> float:
 def _thin_points(values: list[float]) -> list[float]:
     """Return the x values at which the table shows a curve: all, if they are at most 20.
 
-    Of more powers of two, every fifth power and both ends; of other values, the six nearest to 0,
-    1/5, ..., 1 times the largest, among which one may be repeated.
+    Of more powers of two, both ends and those whose exponent is divisible by 5; of other values,
+    the six nearest to 0, 1/5, ..., 1 times the largest, among which one may be repeated.
     """
     if len(values) <= _MOST_POINTS:
         return values

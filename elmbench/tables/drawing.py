@@ -222,7 +222,7 @@ def default_cells_by_model(
 
 
 def mean_of(values: pd.Series[float]) -> dict[str, float]:
-    """Return {"mean": ..., "std": ..., "n": ...} of some values.
+    """Return {"mean": ..., "std": ..., "n": ...} of some values, none of them missing.
 
     `std` divides by n - 1 and is NaN for a single value; without values the mean is NaN.
     """
@@ -275,11 +275,12 @@ def panels(
 ) -> tuple[Any, list[Panel]]:
     """Return a new matplotlib figure and its panels, one for each group of points.
 
-    There are three panels in a row, or two if there are four.
+    The panels have the order of the first points of their groups. There are three in a row, or two
+    if there are four.
 
-    `points`: with a column `dataset`. `key`: the columns that group them. `height`: that of a row,
-    in inches. `titles`: the titles of panels by data set; a data set without one has its name.
-    `columns`: the number of panels in a row; None for the above.
+    `points`: at least one, with a column `dataset`. `key`: the columns that group them. `height`:
+    that of a row, in inches. `titles`: the titles of panels by data set; a data set without one has
+    its name. `columns`: the number of panels in a row; None for the above.
     """
     titles = titles or {}
     groups = [group for _, group in points.groupby(key, sort=False)]

@@ -224,7 +224,8 @@ def missing_metrics(cells: DataFrame, resolved: Resolved) -> Iterator[Note]:
     """Yield a note on each metric of the protocol that some models have in no cell.
 
     The note lists the models and says why. Only cells that ended ok, of data sets of the metric's
-    task, count; a metric without a column is skipped. `cells`: with the columns of `cells.csv`.
+    task, count; a model without such cells is not listed. Measures that are no metrics, and metrics
+    without a column, are skipped. `cells`: with the columns of `cells.csv`.
     """
     ok = cells_ended_ok(cells)
     task = ok["dataset"].map(lambda name: resolved.dataset(name).task)

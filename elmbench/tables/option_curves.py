@@ -37,7 +37,12 @@ class OptionCurvesTable(TimesTable):
     figure_legend = BAND_LEGEND
 
     def check(self) -> None:
-        """Raise ValueError unless each data set has one option in its name, the same for all."""
+        """Raise ValueError unless each name of a data set has one option, the same for all.
+
+        The error names the first data set with no or several options, or with another option than
+        the first data set. The value of the option may be any number (else ElmbenchError). A table
+        without models raises ValueError too.
+        """
         super().check()
         options = {}
         for name in self.spec.datasets:

@@ -140,7 +140,7 @@ def extra_column(name: str, grid: Mapping[str, Any] | None = None) -> ModelColum
     """Return a column for a model that the table does not have.
 
     `name`: that of the model. `grid`: {hyperparameter: notation as in files}; by default that of
-    the registry.
+    the registry, in which the model must exist (else ElmbenchError).
     """
     if grid is None:
         grid = {

@@ -21,10 +21,10 @@ class PrecisionRecallTable(MetricsTable):
     def points_of(self, cells: DataFrame, outputs: Iterable[Outputs]) -> DataFrame:
         """Return the precision-recall curve of each model over the pooled test rows of all folds.
 
-        Only the first selection of a model counts, with all of its runs. `outputs`: the stored
-        results under the default readings. The columns are `model`, `recall`, `precision` and
-        `average_precision`; models without stored decision values are left out. Without curves,
-        there are no columns.
+        Only the first selection of a model in `cells` counts, with all of its runs. `outputs`: the
+        stored results of two classes under the default readings. The columns are `model`, `recall`,
+        `precision` and `average_precision`; models without stored decision values are left out.
+        Without curves, there are no columns.
         """
         import numpy as np
         import pandas as pd

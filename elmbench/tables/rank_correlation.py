@@ -37,7 +37,10 @@ class RankCorrelationTable(CurvesTable):
     points_of_entry = TableKind.points_of_entry
 
     def _check_column(self, column: str, model: ModelColumn) -> None:
-        """Raise ValueError unless a column searches `n_hidden` and has an activation."""
+        """Raise ValueError unless a column searches `n_hidden` alone and fixes an activation.
+
+        It must inherit from no other column (`like`). `column`: its name, for the message.
+        """
         if model.searched != ("n_hidden",):
             searched = ", ".join(model.searched) or "nothing"
             raise ValueError(f"models.{column} searches {searched}; expected n_hidden")

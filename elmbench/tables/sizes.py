@@ -19,7 +19,11 @@ class SizesTable(TableKind):
     judges = False
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
-        """Return `n_units`, the size of a model; also `target_dimensions` if it projects rows."""
+        """Return `n_units`, the size of a model; also `target_dimensions` if it projects rows.
+
+        It projects them if its column has the parameter `n_components` on this data set. For an
+        added model, it is only `n_units`.
+        """
         names = ["n_units"]
         column = self.experiment.file.spec.models.get(model)
         if column is not None:

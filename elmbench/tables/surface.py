@@ -35,8 +35,8 @@ class SurfaceTable(CurvesTable):
     def check(self) -> None:
         """Raise ValueError unless the columns form a surface.
 
-        All must vary the same hyperparameter, and each must fix the one of `options.rows` at a
-        number of its own.
+        All must vary the same numeric hyperparameter, and each must fix the one of `options.rows`
+        at a number of its own.
         """
         super().check()
         if len(self.varied_params()) != 1:
@@ -164,7 +164,8 @@ def _add_contours(axes: Any, tiles: TileCentres, heights: Any, metric: str) -> N
 def _mark_best(axes: Any, tiles: TileCentres, heights: Any, metric: str) -> None:
     """Mark the best point, the largest or for an error the smallest, with a star.
 
-    `heights`: the values, of shape (rows, columns), masked where missing.
+    Of equal ones, it is the lowest on the panel, then the leftmost. `heights`: the values, of shape
+    (rows, columns), masked where missing.
     """
     import numpy as np
 
