@@ -26,9 +26,9 @@ def preload(task: Task, context: Context) -> None:
     """Import the model of a task and load its data, so that neither counts as time of the task.
 
     The rows stay cached in this process. A built-in model is also fitted once, on 40 random rows,
-    so that its code is compiled. A task without data does nothing. Raises ElmbenchError if the data
-    or the model have changed since the task was planned; data that each run draws anew are not
-    compared.
+    so that its code is compiled. For a task without data, nothing happens. Raises ElmbenchError if
+    the data or the model have changed since the task was planned; data that each run draws anew are
+    not compared.
     """
     if task.data is None:
         return
@@ -118,8 +118,9 @@ def catch_failures(action: Callable[[], Result], context: Context) -> Result:
     """Return the result of an action in the types of JSON, with `status` and `reason`.
 
     The status is "ok" and the reason empty unless the result of the action has others. An error, or
-    a result that is not valid, becomes a result of status "failed" or "out-of-memory" (with the
-    limit of `context` in bytes). Only KeyboardInterrupt is raised.
+    a result that is not valid, becomes a result of status "failed" (with a `traceback` unless it is
+    an ElmbenchError) or "out-of-memory" (with the limit of `context` in bytes). Only
+    KeyboardInterrupt is raised.
     """
     try:
         result: Result = json.loads(

@@ -58,9 +58,9 @@ def find_pending(
 
     These are the tasks without a result in the store, and those that need a task to run. `tasks`:
     the plan, {key: task}; a task follows those that it needs. `limits`: {key: limits of the task};
-    a task that reached a limit is repeated if this one is larger. `retry`: True to repeat all tasks
-    that did not end ok; otherwise only those with a larger limit are repeated. `force`: True to
-    repeat all tasks of the plan.
+    a task that reached a limit is repeated if this one is larger or None. `retry`: True to repeat
+    all tasks that did not end ok; otherwise only those with a larger limit are repeated. `force`:
+    True to repeat all tasks of the plan.
     """
     if force:
         return list(tasks)
@@ -146,9 +146,10 @@ class Estimates:
     ) -> tuple[float, bool]:
         """Return the remaining seconds of a run, and True if no task is left out of them.
 
-        A task is left out if it is of a model of unknown duration. `waiting`: keys of tasks that
-        have not begun. `running`: {key of a running task: seconds since its start}. `workers`:
-        their number, which divides the seconds; 0 counts as one.
+        A task is left out if it is of a model of unknown duration. A running task takes at least
+        0.3 of its elapsed time in addition. `waiting`: keys of tasks that have not begun.
+        `running`: {key of a running task: seconds since its start}. `workers`: their number, which
+        divides the seconds; 0 counts as one.
         """
         spent_by_key = dict.fromkeys(waiting, 0.0)
         spent_by_key.update(running)
@@ -319,8 +320,8 @@ class Run:
     def _finish(self, task: Task, answer: Answer) -> None:
         """Store the answer to a task, report its end and release the tasks that depend on it.
 
-        A task that the end of the run stopped is reported without a result, and not stored. The
-        duration corrects the estimates unless the task is immediate.
+        A task that the end of the run stopped is reported without a result; it is not stored and
+        releases none. The duration corrects the estimates unless the task is immediate.
         """
         is_timeout = answer.result["status"] == "timeout"
         # A task that the end of the run has stopped did not reach a limit of its own.

@@ -103,7 +103,7 @@ class _Result(_Form):
 
     @model_validator(mode="after")
     def _search_has_seconds(self) -> Self:
-        """Raise ValueError if a result has the scores of a search but not its seconds."""
+        """Return the result; raise ValueError if it has the scores of a search, not its seconds."""
         if self.scores is not None and self.seconds is None:
             raise ValueError("expected the seconds of a search")
         return self

@@ -281,9 +281,9 @@ class Store:
     ) -> None:
         """Store a result with its task, its environment and its duration in seconds.
 
-        `environment`: the hash that `put_environment` returns. The record names the keys of the
-        tasks that are needed and the number of fits, so that a report reads them without the task.
-        Raises WriteError if it cannot be written.
+        `environment`: the hash that `put_environment` returns. A duration of 0 is left out of the
+        record. The record names the keys of the tasks that are needed and the number of fits, so
+        that a report reads them without the task. Raises WriteError if it cannot be written.
         """
         record: dict[str, Any] = {
             "key": task.key,
@@ -323,9 +323,9 @@ class Store:
     ) -> list[Cell]:
         """Return every cell that was requested of a table under a profile and is not outdated.
 
-        A cell is outdated if a later request has other settings for its group. `latest`: cells that
-        count as the last request, after all stored ones. `profile`: such as "ci". `experiment`: the
-        id of the table.
+        A cell is outdated if a later request has other settings for its group, or if it was
+        unavailable and its data set has data now. `latest`: cells that count as the last request,
+        after all stored ones. `profile`: such as "ci". `experiment`: the id of the table.
         """
         cells: dict[tuple[Any, ...], Cell] = {}
         for request in (

@@ -158,7 +158,8 @@ def _mark_overflow(cells: pd.DataFrame) -> pd.DataFrame:
 def _line(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of one cell that are not measured values: {column: value}.
 
-    `params` is JSON with sorted keys, and folders in `reason` are replaced by `...`. `result`: the
+    `params` is JSON with sorted keys, and folders in `reason` are replaced by `...`. If the result
+    is that of a search (it has `scores`), its `seconds` are the `search_seconds`. `result`: the
     stored result of its task, with `status` and `reason`; all other keys are optional. A column
     without a value is None.
     """
@@ -309,8 +310,8 @@ def capped_fits(store: Store) -> Callable[[dict[str, Any]], dict[str, float]]:
 
     The function takes the record of the cell in the store and returns {column: value}. `capped` is
     1.0 if its own fit stopped at `max_iter`, else 0.0; `search_capped` is the share of such fits in
-    its searches, NaN without searches. The dict is empty for a model without `max_iter` and for a
-    cell that did not end ok. The searches that cells share are looked up once.
+    its searches, NaN without searches. The dict is empty for a model without a positive `max_iter`
+    and for a cell that did not end ok. The searches that cells share are looked up once.
     """
 
     def count_stopped(record: dict[str, Any]) -> int:
@@ -537,7 +538,8 @@ def _identities(
 ) -> dict[str, list[str]]:
     """Return the distinct checksums of the rows of each data set, sorted, by its name.
 
-    `units`: the content of the task of each cell, in the order of the cells.
+    `units`: the content of the task of each cell, in the order of the cells. Tasks without data
+    are left out.
     """
     checksums = [
         (cell.dataset, unit["dataset"]["identity"])
@@ -556,7 +558,8 @@ def _described_models(
 ) -> dict[str, str]:
     """Return the model of each column, such as `eem, version 1`, by the name of the column.
 
-    `units`: the content of the task of each cell, in the order of the cells.
+    `units`: the content of the task of each cell, in the order of the cells. Of several versions in
+    a column, that of the last cell counts; a column whose tasks have no model is left out.
     """
     models = {}
     for cell, unit in zip(cells, units, strict=True):

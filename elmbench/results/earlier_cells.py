@@ -80,8 +80,8 @@ def _stored_metrics(
     """Return a column for each metric, computed from the stored predictions of cells.
 
     It has the lines of `cells`; NaN for cells without predictions. `names`: of the metrics; without
-    any, the frame has no columns. Raises ElmbenchError if the store lacks the predictions of a cell
-    that ended ok.
+    any, the frame has no columns. Raises ElmbenchError if the store lacks the result of a cell that
+    ended ok, of a data set that one of the metrics is for.
     """
     store = Store(results_dir)
     profile = resolved.profile

@@ -98,7 +98,7 @@ def _kept_cells(
 
     `cells`: lines of `cells.csv`, perhaps none. `numbers`: the position of the record of each cell
     in `records`, from 0, with the index of `cells`. Records that no cell uses are left out, and the
-    others are numbered from 1. Each record gets its number of cells.
+    others are numbered from 1. Each record gets the key `cells`, its number of cells.
     """
     used = sorted(set(numbers))
     positions = {number: i for i, number in enumerate(used, start=1)}
@@ -120,7 +120,7 @@ def _record_numbers(cells: pd.DataFrame, n_records: int) -> pd.Series[int]:
     """Return the position of the record that describes each cell, from 0.
 
     0 is the record of the last store, for cells without a number; those of kept cells follow.
-    Numbers above `n_records` - 1 are lowered to it.
+    Numbers outside of 0 to `n_records` - 1 become the nearest of these.
     """
     if RECORD not in cells:
         return pd.Series(0, index=cells.index)
@@ -264,8 +264,8 @@ def _is_same_task(
     """Return True if the cells of a group in two runs have the same specification, data and model.
 
     `record`, `origin`: the provenance of the two runs, with `spec_sha256`, `datasets` ({name:
-    checksums}) and `models` ({column: name and version}). `group`: (data set, model, selection,
-    reading).
+    checksums}) and `models` ({column: name and version}). What both of them lack counts as the
+    same. `group`: (data set, model, selection, reading).
     """
     dataset, model, _, _ = group
     return (

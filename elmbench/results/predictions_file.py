@@ -188,7 +188,10 @@ def _by_class(name: str, classes: Sequence[str]) -> list[str]:
 def _predicted_cell(
     cell: Cell, store: Store, resolved: Resolved
 ) -> _PredictedCell | None:
-    """Return a cell with its predictions; None without them or without its data."""
+    """Return a cell with its predictions and data.
+
+    It is None without predictions, or if the data are missing or have changed since the fit.
+    """
     record = store.get(cell.key) if cell.key else None
     stored = stored_predictions_of(record["result"]) if record is not None else None
     if record is None or stored is None:

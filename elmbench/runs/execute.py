@@ -183,7 +183,8 @@ def failures_of(run: PreparedRun) -> Failures:
     """Return the failures of a run that has ended, from the results in its store.
 
     They are the number of failed cells, the reason of the first one (empty if none has failed), and
-    the different tracebacks. Timeouts, exceeded memory limits and missing data do not count.
+    the different tracebacks, also of searches. Cells of several tables that share a task count
+    once; timeouts, exceeded memory limits and missing data do not count.
     """
     failures = {}
     for key in run.tasks:

@@ -55,8 +55,8 @@ def merge_results(
 
     `folders`: results folders with a .store; one that is `into` is skipped. `into`: may not exist
     yet, or hold results already. A result that ended ok replaces one that did not; else, the first
-    one stays. Raises ElmbenchError, before anything is written, if a folder holds no results, or if
-    their specs, data or versions differ.
+    one stays: that of `into`, then of the folders in order. Raises ElmbenchError, before anything
+    is written, if a folder holds no results, or if their specs, data or versions differ.
     """
     target = Store(into)
     sources = {
@@ -121,9 +121,10 @@ def _check_equal_origin(stores: Mapping[Path, Store]) -> None:
 def _differences(stores: Mapping[Path, Store]) -> Iterator[str]:
     """Yield a line "- ..." on each difference of a folder from an earlier one.
 
-    Compared are the protocol, grid, data and model version of cells of the same table, data set and
-    model, and the versions of each package. `stores`: {folder: store}; a cell or package is
-    compared with the first folder that has it. A line may be repeated.
+    Compared are the protocol, grid, data and model version of cells of the same table, profile,
+    data set, model, selection and reading, and the versions of each package. A package differs if a
+    later folder has a version more; one less is no difference. `stores`: {folder: store}; a cell or
+    package is compared with the first folder that has it. A line may be repeated.
     """
     groups: dict[tuple[str, ...], tuple[str, Path]] = {}
     software: dict[str, tuple[set[str], Path]] = {}

@@ -213,6 +213,7 @@ class PreparedRun:
         """Return the rough seconds of the remaining tasks on `workers` workers.
 
         They are at least those of the longest task. Tasks of models of unknown duration count as 0.
+        `workers`: at least 1.
         """
         seconds = sum(self.estimates.seconds(key) or 0.0 for key in self.todo)
         return max(seconds / workers, self.longest)
@@ -242,7 +243,7 @@ class PreparedRun:
         """Return the numbers of different cells as {"planned": n, "to_run": n, "unavailable": n}.
 
         `to_run` and `unavailable`, whose data are missing, are parts of `planned`. Cells of several
-        tables that share a task count once.
+        tables that share a task count once; unavailable ones, which have no task, all count.
         """
         cells = [cell for _, plan in self.tables for cell in plan.cells]
         keys = {cell.key for cell in cells if not cell.unavailable}
@@ -418,7 +419,8 @@ def _requests_of_tables(options: RunOptions) -> list[tuple[Resolved, RunRequest]
 def _datasets_of_table(resolved: Resolved, names: Iterable[str]) -> tuple[str, ...]:
     """Return the requested data sets that a table uses, by the suite's names, in the given order.
 
-    `names`: may be aliases. Data sets under the profile or in the whole file count.
+    `names`: may be aliases; an unknown one raises ElmbenchError. Data sets under the profile or in
+    the whole file count.
     """
     used = {*resolved.file.spec.datasets, *resolved.spec.datasets}
     suite_names = (resolved.dataset(name).name for name in names)

@@ -325,7 +325,9 @@ class LimitedWorker:
         return 2 if current.outside_code else 1
 
     def ask(self, packed: PackedTask, limits: Limits, restarts: int = 1) -> Answer:
-        """Run a task and return its answer; a limit or the death of the process is a failed result.
+        """Run a task and return its answer, also if it reaches a limit or its process dies.
+
+        The status is then `timeout`, `out-of-memory` or `failed`.
 
         The process is started or replaced if necessary. Loading the data has a time limit of at
         least a minute, and does not count to the seconds of the answer. `restarts`: how many times
