@@ -8,6 +8,7 @@ shows.
 import os
 import subprocess
 import sys
+from argparse import ArgumentParser
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -70,6 +71,7 @@ def compare(folder: Path, first: Path, kernel: str) -> list[dict[str, object]]:
 
 def main() -> None:
     """Run profile `ci` with each kernel and write the differences."""
+    ArgumentParser(description=__doc__).parse_args()
     lines = []
     with TemporaryDirectory() as root:
         folders = {kernel: Path(root) / kernel for kernel in KERNELS}

@@ -5,6 +5,7 @@ about two minutes. The verdicts are tested on papers whose print is a mean of so
 printed, and with models exchanged.
 """
 
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,4 +63,5 @@ def _lines() -> Iterator[dict[str, object]]:
 
 
 if __name__ == "__main__":
+    ArgumentParser(description=__doc__).parse_args()
     pd.DataFrame(_lines()).to_csv(RUNS, index=False)

@@ -4,9 +4,9 @@ as `make mutants`.
 cosmic-ray plants a random sample of faults, one at a time, in a copy of this tree. The sample
 covers as many positions as possible. A fault that no test notices is printed as a difference.
 Environment: `MUTANTS`, the number of faults in each module (20), and `SEED`, which repeats a
-sample. The tests of `elmbench/execution/engine.py` are those of `tests/running` and `tests/oracles`
-that name one of its public functions or classes. A module whose tests fail without a fault, or take
-over five minutes, is left out.
+sample. The tests of `elmbench/execution/engine.py` are those of `tests/execution` and
+`tests/oracles` that name one of its public functions or classes. A module whose tests fail without
+a fault, or take over five minutes, is left out.
 """
 
 import contextlib

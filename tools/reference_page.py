@@ -5,6 +5,7 @@ most frequent short value in the files of the suite.
 """
 
 import re
+from argparse import ArgumentParser
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -379,6 +380,7 @@ def _flow(value: Any) -> str:
 
 def main() -> None:
     """Write the page."""
+    ArgumentParser(description=__doc__).parse_args()
     PAGE.write_text(page(), "utf-8")
 
 

@@ -5,6 +5,7 @@ The prose of the pages is written by hand. Blocks between `<!-- make pages: NAME
 `<!-- end -->` are made from the results (see `elmbench.report.documents`).
 """
 
+from argparse import ArgumentParser
 from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar
@@ -110,6 +111,7 @@ def render_picture() -> str:
 
 
 if __name__ == "__main__":
+    ArgumentParser(description=__doc__).parse_args()
     outcomes = outcomes_of(BLOCKS.all_papers())
     write_atomically(OUTCOMES, outcomes_text(outcomes))
     write_atomically(PICTURE, render_picture())

@@ -9,8 +9,8 @@ import contextlib
 import io
 import json
 import re
-import sys
 import tempfile
+from argparse import ArgumentParser
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -217,7 +217,9 @@ def _is_of_times(item: object) -> bool:
 
 def write_snapshot() -> None:
     """Write everything into the folder that the command line names."""
-    folder = Path(sys.argv[1])
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    folder = parser.parse_args().folder
     write_committed(folder)
     write_site(folder)
     write_profile_ci(folder)
