@@ -127,5 +127,8 @@ class FeatureSystem:
         return scaled_rows(Z, self._scale)
 
     def condition(self, ridge: float) -> float:
-        """Return the condition number of AA' + r I, which does not have full rank without r."""
+        """Return the condition number of the system's matrix for a positive ridge r.
+
+        It is AA' + r I, where A are the scaled deviations of the rows; AA' lacks full rank.
+        """
         return float((self._singular[0] ** 2 + ridge) / ridge)

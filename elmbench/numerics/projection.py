@@ -43,7 +43,7 @@ class Spectrum(NamedTuple):
         return min(int(np.searchsorted(sums, theta * sums[-1])) + 1, len(sums))
 
     def leading(self, size: int) -> "Spectrum":
-        """Return the spectrum of the `size` largest values."""
+        """Return the spectrum of the `size` largest values, or of all if there are fewer."""
         return Spectrum(self.values[:size], self.ones[:size])
 
     @property

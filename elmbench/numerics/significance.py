@@ -67,7 +67,10 @@ class SignificanceResult:
 
     @property
     def least_p(self) -> float:
-        """The least p-value that any outcome could have: that of n equal signs over data sets."""
+        """The least p-value that any outcome could have: that of n equal signs over data sets.
+
+        0 for folds and runs.
+        """
         return 2.0**-self.n if self.unit == "data sets" else 0.0
 
 

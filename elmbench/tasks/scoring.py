@@ -79,8 +79,8 @@ class GridProblem(CandidateProblem):
         """Yield, for every candidate and fold in any order, the decision values of the test rows.
 
         Only for models without `predict_proba`; others may yield probabilities. Each item has the
-        numbers of `candidate` and `fold`, and `outputs`. Raises MemoryError before any fit if one
-        would need more than the limit.
+        numbers of `candidate` and `fold`, and `outputs`. Fits that fail or need too much memory are
+        treated as in `outputs`.
         """
         # The area under the curve takes decision values.
         return self.outputs(find_metric("roc_auc"))

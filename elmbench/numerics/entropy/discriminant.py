@@ -197,7 +197,7 @@ class Discriminant:
 
 
 def no_direction(size: int) -> Discriminant:
-    """Return a discriminant without a direction, for which the two Gaussians are the same."""
+    """Return a discriminant without a direction: both Gaussians have the mean 0 and variance 1."""
     return Discriminant(
         beta=np.zeros(size), means=(0.0, 0.0), variances=(1.0, 1.0), condition=1.0
     )

@@ -159,7 +159,8 @@ class _OnlineState:
     def rows(self) -> Any:
         """The rows of the dictionary, of shape (size, n_features); their numbers if precomputed.
 
-        Rows of the Gaussian kernel are in C order, others as they are stored, such as CSR.
+        Rows of the Gaussian kernel are in C order, others as they are stored, such as CSR; these
+        are None before any row is learnt.
         """
         return (
             np.ascontiguousarray(self.dictionary[:, : self.size].T)
