@@ -11,7 +11,7 @@ import joblib
 import numpy as np
 import scipy.sparse as sp
 
-from elmbench.datasets.table import to_frame, unused_name
+from elmbench.datasets.table import is_missing, to_frame, unused_name
 from elmbench.datasets.user_data import write_arrays
 from elmbench.errors import ElmbenchError, unknown_name
 from elmbench.files import delete_abandoned
@@ -163,8 +163,8 @@ def take_named_columns(
 
     `y`: a name, or one value a row. `by_row`: {argument: a name, one value a row, or None}. `test`:
     None, (X, y), or, if `y` is a name, a data frame that has this column; the named columns are
-    dropped from it, too. Nothing is changed in place. Raises ElmbenchError if X has no such column,
-    or `test` is no pair of rows and targets.
+    dropped from it, too. If any column is named, X becomes a data frame. Nothing is changed in
+    place. Raises ElmbenchError if X has no such column, or `test` is no pair of rows and targets.
     """
     values_of = {"y": y, **by_row}
     names = {
@@ -212,9 +212,9 @@ def check_arrays(named: NamedColumns) -> ComparisonArrays:
 
     `named`: the arguments by their values, from `take_named_columns`. Arguments that are None are
     left out; masked values count as missing, and integers beyond 64 bits become texts. Rows are
-    unusable if a target or an argument has a missing value, an argument has not one value a row,
-    `test` has no rows, only one of X and `test` is sparse, or sparse rows X have missing values.
-    The length of `y` is not checked.
+    unusable if `y` or an argument has a missing value, an argument has not one value a row, `test`
+    has no rows, only one of X and `test` is sparse, or sparse rows X have missing values. Neither
+    the length of `y` nor the targets of `test` are checked.
     """
     # The index of a series need not be that of X.
     given = {
@@ -320,17 +320,21 @@ def _unmasked(values: Any) -> Any:
 def _with_words_for_huge_integers(argument: str, values: Any) -> Any:
     """Return all values as a list of texts if one is an integer beyond 64 bits; else unchanged.
 
-    A file cannot hold such integers. `argument`: its name, for the message. Raises ElmbenchError if
-    an integer has more digits than Python writes.
+    A file cannot hold such integers. Missing values become None. `argument`: its name, for the
+    message. Raises ElmbenchError if an integer has more digits than Python writes.
     """
-    if np.asarray(values).dtype != object:
+    array = np.asarray(values)
+    if array.dtype != object:
         return values
     if not any(
         type(value) is int and value.bit_length() > _INTEGER_BITS for value in values
     ):
         return values
     try:
-        return [str(value) for value in values]
+        return [
+            None if has_no_value else str(value)
+            for value, has_no_value in zip(values, is_missing(array), strict=True)
+        ]
     except ValueError as error:
         most_digits = sys.get_int_max_str_digits()
         raise ElmbenchError(

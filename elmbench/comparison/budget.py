@@ -226,11 +226,11 @@ class _Race:
         )
 
     def _compare(self, models: Sequence[str], n_rows: int) -> list[str]:
-        """Compute the models that can end in time, on few rows; return them, the best first.
+        """Compute the models that can end in time, on at most `n_rows` training rows of each fold.
 
-        `models`: those to compute, to which the dummy is added. `n_rows`: the most training rows of
-        each fold. Models whose cells have all ended are recorded in `learnt` and `seconds`. Those
-        with a cell that ended ok are returned, without the dummy.
+        `models`: those to compute, to which the dummy is added. Models whose cells have all ended
+        are recorded in `learnt` and `seconds`. Those among them that have a cell that ended ok are
+        returned, the best first, without the dummy.
         """
         run = self._plan_of(models, n_rows)
         can_end = self._choose_affordable(models, run, n_rows)
@@ -272,6 +272,8 @@ class _Race:
     def _expected_seconds(self, model: str, n_rows: int) -> float:
         """Return the expected seconds of a model with `n_rows` rows: of its fits and predictions,
         and of the preparation of the rows, which grows with training and test rows.
+
+        They are 0 for a model that has learnt nothing yet.
         """
         if model not in self.seconds:
             return 0.0
@@ -300,11 +302,11 @@ class _Race:
         return max(growth, growth_by_formula) * self.seconds[model]
 
     def _note_ended(self, run: PreparedRun, n_rows: int) -> list[str]:
-        """Record the models of a plan whose cells have all ended; return those with scores.
+        """Record the models of a plan whose cells have all ended; return those that can be ranked.
 
-        They are recorded in `learnt`, with `n_rows`, and in `seconds`; a model that fails keeps its
-        record with fewer rows. Models with a cell that ended ok are returned, without the dummy,
-        the best mean rank first.
+        They are recorded in `learnt`, with `n_rows`, and in `seconds` and `other_seconds`; a model
+        that fails keeps its record with fewer rows. Those among them that have a cell that ended ok
+        are returned, without the dummy, the best mean rank first, equal ones by name.
         """
         ((resolved, plan),) = run.tables
         metrics = {spec.name: resolved.metric_of(spec.name) for spec in self.specs}
@@ -334,7 +336,7 @@ class _Race:
 def _seconds_of(cells: pd.DataFrame) -> float:
     """Return the sum of the seconds of the fits and predictions of some cells.
 
-    `cells`: lines of `cells.csv`. Searches do not count.
+    `cells`: lines of `cells.csv`, of which those without times do not count. Nor do searches.
     """
     times = cells[["fit_seconds", "predict_seconds"]]
     return float(times.astype(float).sum().sum())
@@ -343,7 +345,8 @@ def _seconds_of(cells: pd.DataFrame) -> float:
 def _mean_ranks(cells: pd.DataFrame, metrics: Mapping[str, str]) -> dict[str, float]:
     """Return {model: mean of its ranks over the data sets}, by its cells that ended ok.
 
-    The best rank is 1. `cells`: lines of `cells.csv`. `metrics`: {data set: metric that ranks}.
+    The best rank is 1. Data sets without such a cell of the model do not count; a model without any
+    is left out. `cells`: lines of `cells.csv`. `metrics`: {data set: metric that ranks}.
     """
     is_ok = cells["status"] == "ok"
     ranks = [
@@ -360,16 +363,17 @@ def _mean_ranks(cells: pd.DataFrame, metrics: Mapping[str, str]) -> dict[str, fl
 def _ranks_of_means(cells: pd.DataFrame, metric: str) -> "pd.Series[float]":
     """Return a series of the rank of each model by its mean of a metric, 1 for the best.
 
-    Its index is the model. `cells`: lines of `cells.csv` of one data set, with a column `metric`,
-    of which more or less is better.
+    Its index is the model. Equal models share the mean of their ranks; those without a mean come
+    last. `cells`: lines of `cells.csv` of one data set, with a column `metric`, of which more or
+    less is better.
     """
     scores = cells.groupby("model")[metric]
     means = scores.mean().astype(float)
-    return means.rank(ascending=less_is_better(metric))
+    return means.rank(ascending=less_is_better(metric), na_option="bottom")
 
 
 def _promising(ranked: Sequence[str]) -> Sequence[str]:
-    """Return the first half of the models, but at least three.
+    """Return the first half of the models (rounded up), but at least three, or all if fewer.
 
     `ranked`: the models, the best first.
     """
@@ -397,7 +401,7 @@ def _order_by_model(run: PreparedRun) -> list[Cell]:
 def _estimated_costs(run: PreparedRun) -> dict[str, float]:
     """Return {model: estimated seconds} of the remaining tasks, the smallest first.
 
-    They are infinite if they are unknown.
+    All models of the plan are there: 0 if nothing remains, infinite if the seconds are unknown.
     """
     costs: defaultdict[str, float] = defaultdict(float)
     for group in run.cost_by_group():

@@ -293,8 +293,9 @@ def _targets(data: Dataset, rows: Indices, originals: Iterable[Any]) -> Any:
     """Return the targets of `rows` in the form that the final model predicts, in this order.
 
     Numbers for a regression. For classes, the labels among `originals`, which the user gave, that
-    are written alike, if all are there; else integers if all labels are written so, else texts.
-    Labels that were read as booleans stay booleans.
+    are written alike, if all are there and are integers, texts or booleans; else integers if all
+    labels are written so, such as for 1.0, else texts. Labels that were read as booleans stay
+    booleans.
     """
     if data.classes is None:
         return data.y[rows]

@@ -68,9 +68,9 @@ def importance_of(run: PreparedRun) -> pd.DataFrame:
     """Return a line for each column of each data set, the most important column of each first.
 
     The columns are `column`, `importance` (the mean loss of the metric when the column is shuffled,
-    over the test parts), `std` (its deviation over them), `folds` (their number), `dataset`,
-    `model` and `metric`. The frame is empty if nothing was computed. `run`: the carried-out plan of
-    `plan_importance`.
+    over the test parts), `std` (its deviation over them, NaN for one), `folds` (their number),
+    `dataset`, `model` and `metric`. Test parts without a result do not count; the frame is empty if
+    no part has one. `run`: the carried-out plan of `plan_importance`.
     """
     ((resolved, plan),) = run.tables
     parts = []

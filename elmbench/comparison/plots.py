@@ -29,8 +29,8 @@ def plot(
     `results`: of exactly one data set. `kind`: "scores" of all models; or, of one model,
     "confusion" or "calibration" of a classification, "residuals" of a regression. `predictions`: a
     line for each test row and model, with `model`, `true`, `predicted` and `probability_<class>`;
-    not used for "scores". `model`: empty for the best one. `axes`: None for new ones. Raises
-    ElmbenchError if the model has no such picture.
+    not used for "scores". `model`: empty for the best one, or the first if none has a rank. `axes`:
+    None for new ones. Raises ElmbenchError if the model has no such picture.
     """
     (spec,) = results.resolved.datasets.values()
     order = rank_models(results.summary, spec.name, results.resolved).models

@@ -173,9 +173,9 @@ def _predictions(estimator: Any, X: Any, *, proba: bool) -> pd.DataFrame:
 def _unknown_categories(words: pd.DataFrame, inputs: Any) -> Iterator[str]:
     """Yield a remark on each column with categories that the fitted encoder does not know.
 
-    A remark has the number of rows and up to five of the categories. `words`: the columns of
-    categories of the new rows, in the order of the training rows. `inputs`: the fitted transformer
-    of the pipeline, whose part `words` ends in the encoder.
+    A remark has the number of rows and up to five of the categories; missing values do not count.
+    `words`: the columns of categories of the new rows, in the order of the training rows. `inputs`:
+    the fitted transformer of the pipeline, whose part `words` ends in the encoder.
     """
     encoded = (
         inputs.named_transformers_["words"][-1].categories_

@@ -260,10 +260,11 @@ class SelectedModels(NamedTuple):
 def select_models(models: Any) -> SelectedModels:
     """Return the names of the models of the argument `models` of `compare`, and the estimators.
 
-    `models`: one or several names, estimators or pairs (name, estimator); empty or None for none.
-    An estimator has its given name, or that of its class or of a pipeline's steps; a number is
-    added if the registry or another model has the name. Names are not checked. Raises ElmbenchError
-    if a model is neither a name nor an estimator.
+    `models`: a name, an estimator, or a sequence of names, estimators and pairs (name, estimator);
+    empty or None for none. A pair alone counts as a sequence of two models. An estimator has its
+    given name, or that of its class or of a pipeline's steps; a number is added if the registry or
+    an earlier model has the name. Names are not checked. Raises ElmbenchError if a model is neither
+    a name nor an estimator.
     """
     names: list[str] = []
     estimators: dict[str, Any] = {}

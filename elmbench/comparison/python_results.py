@@ -44,7 +44,7 @@ class ComparisonResults(Results):
 
     @cached_property
     def leaderboard(self) -> pd.DataFrame:
-        """A line of means for each model, the best first, models without a rank last.
+        """A line of means for each model that has any, the best first, those without a rank last.
 
         The index is the model. The columns are the metrics, the rank, the p-value of the difference
         from the best model, and the costs, under the names of the metrics in `summary.csv`; NaN
@@ -94,8 +94,9 @@ class ComparisonResults(Results):
         Its hyperparameters are searched once more, on these rows. Held-out rows of `test` are
         neither searched nor fitted, so that the scores in the table are those of this model. It is
         a pipeline that encodes, imputes and scales, for data frames with the columns that were
-        compared, or for sparse rows. Each call fits it again. Raises ElmbenchError for an unknown
-        `model`, or without a name if no model has a rank.
+        compared, or for sparse rows; of a regression, a `TransformedTargetRegressor` of it. Each
+        call fits it again. Raises ElmbenchError for an unknown `model`, or without a name if no
+        model has a rank.
         """
         from sklearn import config_context
 

@@ -505,7 +505,7 @@ def _exclusion_reason(entry: ModelEntry, spec: DatasetSpec, metric: Metric) -> s
     """Return why a model cannot be compared on a data set; empty if it can.
 
     It may lack the methods that `metric`, which ranks, takes, or an argument for the weights of the
-    rows, if the data have weights.
+    rows, if the data have weights. A factory that needs parameters counts as having them all.
     """
     weighted = spec.weights is not None
     if "predict" in metric.methods() and not weighted:

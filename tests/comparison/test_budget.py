@@ -108,6 +108,15 @@ def test_no_work_begins_after_the_end(
     assert not len(results.cells)
 
 
+def test_models_without_a_mean_come_last() -> None:
+    lines = [("none", np.nan), ("poor", 0.5), ("good", 0.9), ("good", np.nan)]
+    cells = pd.DataFrame(lines, columns=["model", "accuracy"]).assign(
+        status="ok", dataset="toy"
+    )
+    ranks = budget._mean_ranks(cells, {"toy": "accuracy"})
+    assert ranks == {"good": 1, "poor": 2, "none": 3}
+
+
 # --- Steps
 # ----------------------------------------------------------------------------------------
 

@@ -209,6 +209,9 @@ def test_columns_may_have_the_names_of_arguments() -> None:
 def test_targets_and_columns_beside_the_rows_that_cannot_be_used() -> None:
     with pytest.raises(ElmbenchError, match="y has 1 missing values"):
         elmbench.compare(X, [None, *y[1:]], ["ridge"])
+    huge = [10**30 + int(label) for label in y[1:]]
+    with pytest.raises(ElmbenchError, match="y has 1 missing values"):
+        elmbench.compare(X, [None, *huge], ["ridge"])
     with pytest.raises(ElmbenchError, match="the target is constant, infinite"):
         elmbench.compare(X, np.where(y == 1, np.inf, 1.0), ["ridge"])
     masked = np.ma.masked_equal(y, 2)
