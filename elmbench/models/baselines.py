@@ -30,9 +30,10 @@ random_state : int, optional
     Draws the landmarks, the features or the splits.
 """
 
+import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.ensemble import (
@@ -287,12 +288,25 @@ def n_units(estimator: Any) -> int | None:
     return sum(sizes) if sizes else None
 
 
-def _nystroem(n_landmarks: int, gamma: float, random_state: int | None) -> Nystroem:
+class RowLandmarks(Nystroem):
+    """scikit-learn's `Nystroem`, which takes all rows as landmarks if there are fewer than asked,
+    without its warning: the features are then those of the whole kernel.
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Draw the landmarks among the rows `X`, dense or CSR; `y` is ignored."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "n_components > n_samples")
+            super().fit(X, y)
+        return self
+
+
+def _nystroem(n_landmarks: int, gamma: float, random_state: int | None) -> RowLandmarks:
     """Return the unfitted Nystroem features of the kernel exp(-gamma d^2) at `n_landmarks` random
     training rows, or all if there are fewer.
 
     `random_state`: seeds the draw of the rows; None for a different draw in each fit.
     """
-    return Nystroem(
+    return RowLandmarks(
         kernel="rbf", gamma=gamma, n_components=n_landmarks, random_state=random_state
     )

@@ -138,9 +138,9 @@ def capped_notes(cells: pd.DataFrame) -> Iterator[Note]:
     """Yield a note for each model and selection with the share of its fits stopped at `max_iter`.
 
     The share is over all data sets, under the default readings; searches have a share of their own.
-    There is no note for models none of whose fits was stopped. `cells`: the frame of `cells.csv`;
-    without the columns `capped` and `search_capped`, which only models with a limit of steps have,
-    there are no notes.
+    A share of zero is left out, and there is no note for models none of whose fits was stopped.
+    `cells`: the frame of `cells.csv`; without the columns `capped` and `search_capped`, which only
+    models with a limit of steps have, there are no notes.
     """
     if not set(CAPPED) <= set(cells.columns):
         return
@@ -152,17 +152,23 @@ def capped_notes(cells: pd.DataFrame) -> Iterator[Note]:
         share, search_share = (
             float(group[name].astype(float).mean()) for name in CAPPED
         )
-        text = (
-            f"{model}, {select}: {share:.0%} of the fits shown were stopped at max_iter before "
-            "they had converged"
-        )
-        if search_share == search_share:
-            worst = shares["search_capped"]
-            text += (
-                f", {search_share:.0%} of those of the searches (most on {worst.idxmax()}: "
-                f"{worst.max():.0%})"
-            )
-        yield Note("capped", text)
+        fits = []
+        if share > 0:
+            fits.append(f"{_share_text(share)} of the fits shown")
+        if search_share > 0:
+            fits.append(f"{_share_text(search_share)} of the fits of the searches")
+            of_searches = shares["search_capped"]
+            if len(of_searches) > 1:
+                most = _share_text(of_searches.max())
+                fits[-1] += f" (most on {of_searches.idxmax()}: {most})"
+        text = " and ".join(fits)
+        stop = "were stopped at max_iter before they had converged"
+        yield Note("capped", f"{model}, {select}: {text} {stop}")
+
+
+def _share_text(share: float) -> str:
+    """Return a share above 0 in percent, such as 12%; 'fewer than 1%' below a hundredth."""
+    return "fewer than 1%" if share < 0.01 else f"{share:.0%}"
 
 
 def warning_notes(cells: pd.DataFrame) -> Iterator[Note]:

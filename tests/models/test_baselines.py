@@ -131,7 +131,7 @@ def test_low_rank_machine_takes_sparse_rows():
     assert off.max() <= 1e-3 * np.abs(expected).max()
 
 
-@pytest.mark.filterwarnings("ignore:n_components > n_samples")
+@pytest.mark.filterwarnings("error:n_components > n_samples")
 def test_sizes_of_other_estimators():
     X, y = problem(40, 3, 0, "binary")
     assert (
@@ -282,7 +282,7 @@ def test_the_share_of_the_problems_that_were_stopped():
     assert model.solvers_ == {"capped": 1}
 
 
-@pytest.mark.filterwarnings("ignore:n_components > n_samples")
+@pytest.mark.filterwarnings("error:n_components > n_samples")
 @pytest.mark.parametrize("kind", ["multi", "regression"])
 def test_candidates_of_a_pipeline_share_features_and_equal_models(kind, monkeypatch):
     """A path gives the outputs of fits within round-off, from one fit of each different step."""
