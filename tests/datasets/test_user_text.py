@@ -143,7 +143,7 @@ def test_a_line_of_too_few_fields_is_named(tmp_path: Path) -> None:
     assert caught.value.expected == "3 fields separated by semicolons, as in line 1"
     assert "--sep" in str(caught.value.next_step)
     with pytest.raises(ElmbenchError, match="found 3 fields in line 2") as caught:
-        described(tmp_path, "# by hand\na,b,kind\n" + "1,2,no\n" * 30)
+        described(tmp_path, "by hand,2024\na,b,kind\n" + "1,2,no\n" * 30)
     assert str(caught.value.next_step).startswith("remove the lines above the header")
     with pytest.raises(ElmbenchError, match="found 4 fields in line 12") as caught:
         described(
@@ -170,6 +170,59 @@ def test_a_line_of_too_few_fields_is_named_at_the_end_of_a_long_file(
         described(
             tmp_path, "a,b,kind\n" + "1,2,no\n" * 10 + '"1,2,no\n' + "1,2,no\n" * 10
         )
+
+
+@pytest.mark.parametrize(
+    ("above", "separator", "titles"),
+    [
+        ("Report of 2024-01-01\n\n", ",", "Report of 2024-01-01"),
+        ('"Report, January"\r\nby hand\r\n', ";", "Report, January, by hand"),
+        ('"two\nlines"\n', "\t", "two\nlines"),
+        ("Report;;;\n;;;\n", ";", "Report"),
+    ],
+)
+def test_title_lines_above_the_header_are_left_out(
+    tmp_path: Path, above: str, separator: str, titles: str
+) -> None:
+    text = above + FRAME.to_csv(index=False, sep=separator)
+    spec = described(tmp_path, text)
+    assert same(load_from_spec(spec))
+    remark = sentence("datasets.user.left-out-above-header", titles=titles)
+    assert remark in spec.notes
+    n_above = above.count("\n")
+    assert f"line {n_above + 1} is taken for the header" in str(spec.notes)
+    same_rows = described(tmp_path, text, separator=separator, header=True)
+    assert same(load_from_spec(same_rows))
+    _, *rows = FRAME.to_csv(index=False, header=False, sep=separator).splitlines(True)
+    long = text + "".join(rows * 20)
+    line = long.count("\n") + 1
+    with pytest.raises(ElmbenchError, match=f"found 2 fields in line {line}") as caught:
+        described(tmp_path, f"{long}1{separator}2\n")
+    assert str(caught.value.expected).endswith(f"as in line {n_above + 1}")
+
+
+def test_title_lines_above_decimal_commas_and_currencies(tmp_path: Path) -> None:
+    lines = [f"{number},5;{number} €" for number in range(N)]
+    data = loaded(tmp_path, "\n".join(["Konto", "", "x;y", *lines]), "y")
+    assert data.feature_names == ("x",)
+    np.testing.assert_array_equal(data.X[:, 0], np.arange(N) + 0.5)
+    np.testing.assert_array_equal(data.y, np.arange(N))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["2024", "a,b,kind", *["1,2,no"] * N],  # a number is no title
+        ["Report", *["1,2,no"] * N],  # there is no header
+        ["Report", "a,b,kind", *["1,2,no"] * N, "1,2"],
+        ["Report", "made by,hand", "a,b,kind", *["1,2,no"] * N],
+    ],
+)
+def test_lines_that_may_be_no_title_are_not_left_out(
+    tmp_path: Path, lines: list[str]
+) -> None:
+    with pytest.raises(ElmbenchError, match="fields in line"):
+        described(tmp_path, "\n".join(lines))
 
 
 def r_table(separator: str, row_names: list[str]) -> str:
@@ -508,7 +561,7 @@ def test_a_long_file_is_split_once_and_each_column_of_words_is_coded_once(
         return factorize(values, **options)
 
     monkeypatch.setattr(pd, "factorize", count)
-    monkeypatch.setattr("elmbench.datasets.user_files.field_counts._row_widths", None)
+    monkeypatch.setattr("elmbench.datasets.user_files.field_counts.row_widths", None)
     table = read_user_file(FileSource(kind="file", path=str(path), target="class"))
     assert coded.count(n_rows) == 2  # the words and the target
     assert table.column("kind").tolist() == words

@@ -161,7 +161,10 @@ def test_a_title_above_the_header_of_a_workbook_is_left_out(
     write_rows(path, *TITLES, [], [*FRAME], *FRAME.to_numpy().tolist())
     spec = describe(UserData(str(path), header=header))
     assert same(load_from_spec(spec))
-    assert "left out above the header: Stores, confidential" in spec.notes
+    remark = sentence(
+        "datasets.user.left-out-above-header", titles="Stores, confidential"
+    )
+    assert remark in spec.notes
 
 
 @pytest.mark.parametrize(

@@ -18,22 +18,29 @@ _BLOCK = 2**18
 
 
 def check_field_counts(
-    text: str, separator: str, path: Path, *, width: int, is_detected: bool
+    text: str,
+    separator: str,
+    path: Path,
+    *,
+    width: int,
+    is_detected: bool,
+    n_above: int = 0,
 ) -> None:
     """Raise ElmbenchError unless all rows of `text` below line 1 have `width` fields, as line 1
     has.
 
     Blank lines are skipped. pandas would complete short rows silently. `is_detected`: True if the
-    separator was detected, so that the error says how to name it.
+    separator was detected, so that the error says how to name it. `n_above`: the number of lines of
+    the file above the text, which count in the error.
     """
-    widths = _row_widths(text, separator)
+    widths = row_widths(text, separator)
     next(widths)
     for start, end, n_fields in widths:
         if n_fields == width:
             continue
-        lines = f"line {start}"
+        lines = f"line {n_above + start}"
         if end != start:
-            lines = f"lines {start} to {end}, which a quotation mark joins"
+            lines = f"lines {n_above + start} to {n_above + end}, which a quotation mark joins"
         is_wider = n_fields > width
         is_preamble = is_wider and all(later == n_fields for _, _, later in widths)
         next_step = (
@@ -44,7 +51,7 @@ def check_field_counts(
         title = SEPARATORS.get(separator, repr(separator))
         raise ElmbenchError(
             f"{path}: found {amount(n_fields, 'field')} in {lines}",
-            expected=f"{amount(width, 'field')} separated by {title}, as in line 1",
+            expected=f"{amount(width, 'field')} separated by {title}, as in line {n_above + 1}",
             next_step=next_step,
         )
 
@@ -98,7 +105,7 @@ def _has_plain_fields(text: str, separator: str) -> bool:
     return '"' not in text and separator != " "
 
 
-def _row_widths(text: str, separator: str) -> Iterator[tuple[int, int, int]]:
+def row_widths(text: str, separator: str) -> Iterator[tuple[int, int, int]]:
     """Yield (first line, last line, number of fields) of each row that is not blank; lines from 1.
 
     A row has several lines if a quoted field holds line feeds. `separator`: of the fields.

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from elmbench.datasets.table import few, unused_name
 from elmbench.datasets.user_files.missing_words import MISSING
+from elmbench.datasets.user_files.number_signs import sign_and_number
 from elmbench.datasets.user_files.number_text import looks_numeric
 from elmbench.errors import ElmbenchError
 
@@ -13,6 +14,8 @@ from elmbench.errors import ElmbenchError
 _SAMPLE_FIELDS = 100_000
 #: A title above fewer columns may be a header.
 _TITLE_COLUMNS = 3
+#: The most words of a title that a note shows.
+_SHOWN_TITLES = 3
 #: The most names of columns that a note shows.
 SHOWN_NAMES = 5
 
@@ -62,23 +65,37 @@ def _is_title(first: list[str], others: list[list[str]]) -> bool:
 
 
 def n_title_rows(rows: list[list[str]]) -> int:
-    """Return the number of rows above the header that hold a title: one word, in any column.
+    """Return the number of rows above the header that are a title: one word in any column, or none.
 
-    0 unless the next row is a header of three columns or more: it has words in at least half of
-    them, and one stands above a column of numbers. `rows`: the first rows, of equal lengths.
+    0 unless all other rows have the same number of fields, two or more, and the first of them is a
+    header: it has words in at least half of the columns, and one stands above a column of numbers.
+    Above two columns, a title is a row of one field: `a;` may be a header. `rows`: the fields of
+    the first rows.
     """
-    if not rows or len(rows[0]) < _TITLE_COLUMNS:
-        return 0
+    width = max(map(len, rows), default=0)
     n_titles = 0
     for row in rows:
+        may_be_title = len(row) == 1 or width >= _TITLE_COLUMNS
         present = [word for word in row if word]
-        if len(present) != 1 or not _is_word(present[0]):
+        if not may_be_title or len(present) > 1 or not all(map(_is_word, present)):
             break
         n_titles += 1
-    header, *data = rows[n_titles:] or [[]]
+    table = rows[n_titles:]
+    if not n_titles or any(len(row) != width for row in table):
+        return 0
+    header, *data = table or [[]]
     n_names = sum(map(_is_word, header))
-    is_header = 2 * n_names >= len(rows[0]) and _names_numbers(header, data)
+    is_header = 2 * n_names >= width and _names_numbers(header, data)
     return n_titles if is_header else 0
+
+
+def remark_on_titles(titles: list[list[str]]) -> str:
+    """Return the note on the rows above the header, which are left out: at most three of them.
+
+    `titles`: the fields of these rows.
+    """
+    lines = [word for row in titles for word in row if word]
+    return f"left out above the header: {few(lines, _SHOWN_TITLES)}"
 
 
 def _names_numbers(header: list[str], data: list[list[str]]) -> bool:
@@ -130,15 +147,15 @@ def _check_header(words: list[str], path: Path) -> None:
     )
 
 
-def remark_on_header(names: list[str], header: bool) -> str:
+def remark_on_header(names: list[str], header: bool, line: int = 1) -> str:
     """Return a note on the detected header, and on the option that corrects it.
 
-    `header`: True if line 1 is taken for the header, which holds `names`.
+    `header`: True if `line`, counted from 1, is taken for the header, which holds `names`.
     """
     if header:
         listing = few(names, SHOWN_NAMES)
         correction = "--no-header, or header: false in datasets.yaml, if it is data"
-        return f"line 1 is taken for the header ({correction}): {listing}"
+        return f"line {line} is taken for the header ({correction}): {listing}"
     last = len(names) - 1
     correction = "--header, or header: true in datasets.yaml, if it holds names"
     return f"line 1 is taken for data ({correction}): the columns are x0 to x{last}"
@@ -202,11 +219,18 @@ def _has_header(rows: list[list[str]]) -> bool:
 
 
 def _are_mostly_numbers(words: list[str]) -> bool:
-    """Return True if more than half of some words look like numbers; False for no words."""
-    n_numbers = sum(map(looks_numeric, words))
+    """Return True if more than half of some words are numbers, such as 5 or $5; False for no
+    words.
+    """
+    n_numbers = sum(map(_is_quantity, words))
     return 2 * n_numbers > len(words)
 
 
 def _is_word(text: str) -> bool:
     """Return True for a text that is neither empty, nor a number, nor a mark of a missing value."""
-    return bool(text) and text not in MISSING and not looks_numeric(text)
+    return bool(text) and text not in MISSING and not _is_quantity(text)
+
+
+def _is_quantity(word: str) -> bool:
+    """Return True for a number in any notation, perhaps with a currency or percent sign."""
+    return looks_numeric(word) or sign_and_number(word) is not None

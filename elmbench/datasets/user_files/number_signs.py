@@ -61,7 +61,7 @@ def without_sign(word: str, sign: str) -> str:
     """
     if not sign or sign not in word:
         return word
-    parts = _sign_and_number(word)
+    parts = sign_and_number(word)
     return word if parts is None else parts[1]
 
 
@@ -74,7 +74,7 @@ def _common_sign(words: Iterable[str]) -> str:
     """Return the sign that all words have; "" if they have different ones or none."""
     common = ""
     for word in words:
-        parts = _sign_and_number(word)
+        parts = sign_and_number(word)
         sign = parts[0] if parts else ""
         if not sign or sign != (common or sign):
             return ""
@@ -82,11 +82,11 @@ def _common_sign(words: Iterable[str]) -> str:
     return common
 
 
-def _sign_and_number(word: str) -> tuple[str, str] | None:
+def sign_and_number(word: str) -> tuple[str, str] | None:
     """Return the sign of a word and its number as text; None for a word of any other form."""
     text = normalized(word)
     if text.startswith("(") and text.endswith(")"):
-        parts = _sign_and_number(text[1:-1])
+        parts = sign_and_number(text[1:-1])
         if parts is None or parts[0] == "%" or parts[1][0] in "+-":
             return None
         sign, number = parts

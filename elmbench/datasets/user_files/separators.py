@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 
-from elmbench.datasets.user_files.headers import complete_header
+from elmbench.datasets.user_files.headers import complete_header, n_title_rows
 from elmbench.datasets.user_files.number_text import looks_numeric
 from elmbench.errors import ElmbenchError
 
@@ -59,21 +60,32 @@ def separator_of(text: str, separator: str) -> tuple[str, str]:
 def _detect_separator(text: str) -> str:
     """Return the separator that splits all rows of the sample `text` into equally many fields.
 
-    Of several, the one with the most numbers among the fields. If none does, the most frequent of
-    comma, tab, semicolon and bar in the first line.
+    Of several, the one with the most numbers among the fields. If none does, the rows below a title
+    count. If none splits these, the most frequent of comma, tab, semicolon and bar in the first
+    line.
     """
-    n_numbers: dict[str, int] = {}
+    samples: dict[str, list[list[str]]] = {}
     for separator in SEPARATORS:
-        try:
-            rows = list(islice(rows_of_fields(text, separator), SAMPLE_ROWS))
-        except csv.Error:  # a line of a wide table is too long for one field
-            continue
-        if _are_table(rows):
-            fields = [field for row in rows[1:_FEW_ROWS] for field in row[:_FEW_FIELDS]]
-            n_numbers[separator] = sum(map(looks_numeric, fields))
-    if n_numbers:
-        return max(n_numbers, key=lambda separator: n_numbers[separator])
+        # A line of a wide table may be too long for one field.
+        with suppress(csv.Error):
+            samples[separator] = first_rows(text, separator)
+    tables = {
+        separator: rows for separator, rows in samples.items() if _are_table(rows)
+    } or {separator: rows for separator, rows in samples.items() if n_title_rows(rows)}
+    if tables:
+        return max(tables, key=lambda separator: _n_numbers(tables[separator]))
     return max(",\t;|", key=_first_line(text).count)
+
+
+def first_rows(text: str, separator: str) -> list[list[str]]:
+    """Return the fields of the first thousand rows of `text` that are not blank."""
+    return list(islice(rows_of_fields(text, separator), SAMPLE_ROWS))
+
+
+def _n_numbers(rows: list[list[str]]) -> int:
+    """Return how many of the first hundred fields of the first hundred rows but one are numbers."""
+    fields = [field for row in rows[1:_FEW_ROWS] for field in row[:_FEW_FIELDS]]
+    return sum(map(looks_numeric, fields))
 
 
 def _first_line(text: str) -> str:

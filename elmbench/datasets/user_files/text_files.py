@@ -21,12 +21,15 @@ from elmbench.datasets.table import Table, check_width, few, may_be_codes, targe
 from elmbench.datasets.user_files.field_counts import (
     check_field_counts,
     have_field_count,
+    row_widths,
 )
 from elmbench.datasets.user_files.headers import (
     SHOWN_NAMES,
     column_names,
     complete_header,
+    n_title_rows,
     remark_on_header,
+    remark_on_titles,
     spare_columns,
 )
 from elmbench.datasets.user_files.missing_words import MISSING, is_missing_word
@@ -34,6 +37,7 @@ from elmbench.datasets.user_files.number_text import may_have_thousands
 from elmbench.datasets.user_files.separators import (
     SAMPLE_ROWS,
     SEPARATORS,
+    first_rows,
     rows_of_fields,
     separator_of,
 )
@@ -97,14 +101,19 @@ def read_text_table(
     _check_not_empty(text, path)
     if separator != "," and not layout.separator:
         notes.append(f"fields are separated by {SEPARATORS[separator]}")
+    text, n_above, titles = _without_titles(text, separator, layout)
     is_unchanged = text is decoded and text.isascii() and len(text) == len(content)
     if not is_unchanged:
         content = text.encode()
-    head = _read_head(text, content, separator, path, layout)
+    head = _read_head(text, content, separator, path, layout, n_above=n_above)
     # The parser reads the bytes: the text of a large file is freed before.
     del decoded, text
     if layout.header is None:
-        notes.append(remark_on_header(head.candidates, head.has_header))
+        notes.append(
+            remark_on_header(head.candidates, head.has_header, line=n_above + 1)
+        )
+    if titles:
+        notes.append(remark_on_titles(titles))
     target = target_of(head.candidates, choose, path)
     is_public = _is_public(layout)
     words = _columns_of_words(head.names, layout)
@@ -162,6 +171,27 @@ def _with_line_feeds(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def _without_titles(
+    text: str, separator: str, layout: FileOptions
+) -> tuple[str, int, list[list[str]]]:
+    """Return the lines below a title, the number of the lines above them, and the title's rows.
+
+    The title has one field in each row, as `n_title_rows` says. Without one, all of `text` is
+    returned, with 0 and []: also for a public file, and if `layout.header` is False.
+    """
+    if _is_public(layout) or layout.header is False:
+        return text, 0, []
+    rows = [[word.strip() for word in row] for row in first_rows(text, separator)]
+    n_titles = n_title_rows(rows)
+    if not n_titles:
+        return text, 0, []
+    rows_below = islice(row_widths(text, separator), n_titles, None)
+    header_line, _, _ = next(rows_below)
+    n_above = header_line - 1
+    below = text.split("\n", n_above)[n_above]
+    return below, n_above, rows[:n_titles]
+
+
 def _check_not_empty(text: str, path: Path) -> None:
     """Raise ElmbenchError for an empty text, or one of white space alone."""
     if text and not text.isspace():
@@ -179,14 +209,20 @@ def _is_public(layout: FileOptions) -> bool:
 
 
 def _read_head(
-    text: str, content: bytes, separator: str, path: Path, layout: FileOptions
+    text: str,
+    content: bytes,
+    separator: str,
+    path: Path,
+    layout: FileOptions,
+    *,
+    n_above: int,
 ) -> _Head:
     """Return the columns and the first rows of a text table.
 
     Raises ElmbenchError if rows differ in length. `text`: the table, with line feeds; `content`:
     the same in UTF-8. Of a public file, only the first line is looked at: `rows` holds it if it is
     data, and nothing is spare. `separator`: of the fields. `layout`: the user's options, or those
-    of a public file.
+    of a public file. `n_above`: the number of lines of the file above the text.
     """
     is_public = _is_public(layout)
     sample = list(
@@ -199,7 +235,12 @@ def _read_head(
     names, has_header = column_names(sample, path, layout.header)
     if not have_field_count(content, separator, len(names)):
         check_field_counts(
-            text, separator, path, width=len(names), is_detected=not layout.separator
+            text,
+            separator,
+            path,
+            width=len(names),
+            is_detected=not layout.separator,
+            n_above=n_above,
         )
     header = sample[0] if has_header else []
     rows = sample[1:] if has_header else sample

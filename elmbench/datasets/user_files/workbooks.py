@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmbench.datasets.table import Table, few, to_numbers
+from elmbench.datasets.table import Table, to_numbers
 from elmbench.datasets.unpacking import check_members
-from elmbench.datasets.user_files.headers import n_title_rows
+from elmbench.datasets.user_files.headers import n_title_rows, remark_on_titles
 from elmbench.datasets.user_files.number_text import (
     looks_numeric,
     may_have_thousands,
@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 
 #: The most cells of a sheet: openpyxl takes minutes for more.
 MOST_CELLS = 20_000_000
-#: The first rows of a sheet, in which a title is looked for, and the most lines of it in a note.
+#: The first rows of a sheet, in which a title is looked for.
 _SAMPLE = 20
-_SHOWN = 3
 #: The most rows of a sheet, empty ones included: Excel has no more.
 MOST_ROWS = 1_048_576
 
@@ -77,14 +76,14 @@ def read_workbook(
         numbers = to_numbers(table.target)
         table = table if numbers is None else replace(table, target=numbers)
     if titles:
-        table = table.add_remark(f"left out above the header: {few(titles, _SHOWN)}")
+        table = table.add_remark(remark_on_titles(titles))
     return table.add_remark(remark) if others else table
 
 
 def _without_titles(
     frame: pd.DataFrame, layout: FileOptions
-) -> tuple[pd.DataFrame, list[str]]:
-    """Return the cells below the title of a sheet, and the lines of the title, if there are any.
+) -> tuple[pd.DataFrame, list[list[str]]]:
+    """Return the cells below the title of a sheet, and the rows of the title, if there are any.
 
     If `layout.header` is False, there is no title, and all cells are returned. `frame`: the cells,
     a row of the sheet each, "" if empty; the columns are numbered. The result has the same columns,
@@ -95,9 +94,8 @@ def _without_titles(
     sample = frame.head(_SAMPLE).astype(str).to_numpy().tolist()
     rows = [[word.strip() for word in row] for row in sample]
     n_titles = n_title_rows(rows)
-    titles = ["".join(row) for row in rows[:n_titles]]
     below = frame.iloc[n_titles:].reset_index(drop=True)
-    return below, titles
+    return below, rows[:n_titles]
 
 
 def _read_sheet(content: bytes, path: Path) -> tuple[pd.DataFrame, Sequence[str]]:
