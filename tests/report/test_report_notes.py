@@ -173,7 +173,7 @@ def test_a_note_for_each_selection_names_the_data_with_most_stopped_fits(
     ]
     few = pd.DataFrame(folds("SVM", 1, 1, capped=0.004, search_capped=0.0))
     assert [note.text for note in capped_notes(few)] == [
-        f"SVM, nested: fewer than 1% of the fits shown {stopped}"
+        sentence("report.notes.few-fits-stopped", stopped=stopped)
     ]
     assert list(capped_notes(cells.drop(columns=list(CAPPED)))) == []
     assert notes_of(table_of(toy(), folds("ELM", 1, 1))) == ()
