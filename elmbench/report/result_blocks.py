@@ -1,11 +1,11 @@
 """Blocks of Markdown that are made from results: tables, verdicts, claims and sentences."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import ClassVar
 
-from elmbench.errors import ElmbenchError, amount
+from elmbench.errors import ElmbenchError, amount, unknown_name
 from elmbench.judging.distortions import (
     KINDS,
     count_accepted_own_runs,
@@ -194,18 +194,19 @@ class ResultBlocks:
         """Return a table of results as fenced text, as `elmbench table` prints it, without notes.
 
         It has the first section under `reading`: "id=value;id=value", or empty for the default
-        readings. `id`: of the table, or its alias. `metric`: show only this one; without published
-        values of it, the whole section is shown, as it is if empty. `dataset`: show only this one;
-        all if empty. Raises ElmbenchError if the table has no results under the profile or the
-        reading, or on the data set.
+        readings. `id`: of the table, or its alias. `metric`, `dataset`: show only this one; all if
+        empty, and all metrics if no value of `metric` is published. Raises ElmbenchError if the
+        table has no results under the profile or the reading, on the data set or of the metric.
         """
         results = self.table_results(id, profile)
         if dataset:
+            _check_name("data set", dataset, results.cells["dataset"])
             is_of_dataset = results.cells["dataset"] == dataset
             results = replace(results, cells=results.cells[is_of_dataset])
         section = _find_section(results, reading)
         entries = section.entries
         if metric:
+            _check_name("metric", metric, (entry.measure.metric for entry in entries))
             entries = tuple(
                 entry for entry in entries if entry.measure.metric == metric
             )
@@ -437,6 +438,16 @@ def _no_papers() -> ElmbenchError:
         expected="at least one paper with a table",
         next_step="elmbench new-paper KEY",
     )
+
+
+def _check_name(kind: str, name: str, names: Iterable[str]) -> None:
+    """Raise ElmbenchError unless a name in the words of a block is one of `names`.
+
+    `kind`: what the name stands for, such as "metric". `names`: in any order, also repeated.
+    """
+    allowed = list(dict.fromkeys(names))
+    if name not in allowed:
+        raise unknown_name(kind, name, allowed, "correct the words of the block")
 
 
 def _find_section(results: Results, reading: str) -> Section:
