@@ -205,7 +205,8 @@ def _write_page(prepared: PreparedRun, results: Results, path: Path) -> None:
     """Compute the permutation importance of the columns, and write the HTML page to `path`.
 
     The importance is that for the best model of each data set, on its test folds. It is computed
-    with live progress unless it is stored. `prepared`: the carried-out plan of the comparison.
+    with live progress unless it is stored; the reasons of test parts without it are printed.
+    `prepared`: the carried-out plan of the comparison.
     """
     from elmbench.comparison.html_page import (
         plan_importance,

@@ -51,7 +51,10 @@ def fetch_command(
         bool, typer.Option("--force", help="Fetch data sets again.")
     ] = False,
 ) -> None:
-    """Fetch data sets from their public sources into the cache."""
+    """Fetch data sets from their public sources into the cache.
+
+    If one of several cannot be fetched, the others still are, and the exit code is 2.
+    """
     from elmbench.datasets.fetch import fetch_dataset
     from elmbench.datasets.find import dataset_statuses
 

@@ -314,7 +314,7 @@ def _published_table(file: ExperimentFile) -> RichTable:
 def _scaling(scale: Scale | None) -> str:
     """Describe a scaling in words, such as "scaled to [-1, 1] over train rows".
 
-    None, which is no scaling, is "as they are".
+    None, which is no scaling, is "as they are"; `unit-rows` is "each row divided by its length".
     """
     if scale is None:
         return "as they are"

@@ -70,7 +70,10 @@ _Force = Annotated[
 
 @app.command("status", rich_help_panel=RERUN)
 def status_command(experiment: options.Table = None) -> None:
-    """Show the number of cells of each table by status."""
+    """Show the number of cells of each table by status.
+
+    The command that runs the missing cells follows, and the reasons why cells did not end ok.
+    """
     from elmbench.execution.store import Store
     from elmbench.runs.status import is_known_table, table_status
 
@@ -329,7 +332,10 @@ def check_command(
         ),
     ] = False,
 ) -> None:
-    """Compare results with the baseline or the published values."""
+    """Compare results with the baseline or the published values.
+
+    The exit code is 1 if a cell differs from its baseline, and 3 if nothing is compared.
+    """
     from elmbench.report.checks.baseline_check import default_comparison
     from elmbench.specs.catalogue import find_experiment, refuse_blocked_tables
 
@@ -436,7 +442,10 @@ def pages_command(
         ),
     ] = None,
 ) -> None:
-    """Rewrite the marked blocks of Markdown files from results."""
+    """Rewrite the marked blocks of Markdown files from results.
+
+    If a block cannot be made, no file changes.
+    """
     from elmbench.report.documents import default_documents, update_documents
     from elmbench.report.result_blocks import ResultBlocks
 
@@ -453,7 +462,10 @@ def pages_command(
 
 @baseline_app.command("update")
 def baseline_update_command(experiments: Annotated[list[str], options.TABLE]) -> None:
-    """Make the cells of profile ci the new baseline of these tables."""
+    """Make the cells of profile ci the new baseline of these tables.
+
+    If a table has no cells or failed ones, no baseline changes.
+    """
     from elmbench.report.checks.baseline_check import update_baselines
 
     lines = update_baselines(experiments, state.results_dir)

@@ -90,8 +90,9 @@ def _protocol_in_words(resolved: Resolved) -> str:
     """Return a sentence on the splits and the search of a comparison on a user's data.
 
     It is such as "5 outer folds (stratified-kfold); hyperparameters are searched on each training
-    part, in 3 inner folds." It also gives the number of runs if there are several, and limits of
-    rows. Without a search, it ends with "; no hyperparameters are searched."
+    part, in 3 inner folds." A single split is "one held-out test part". The number of runs, if
+    there are several, and limits of rows are given too. Without a search, the sentence ends with ";
+    no hyperparameters are searched."
     """
     protocol = resolved.spec.protocol
     outer = protocol.outer

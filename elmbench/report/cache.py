@@ -93,8 +93,9 @@ class ReportCache:
     def digest(self) -> str:
         """A SHA-256 hash of all that the site depends on.
 
-        It covers the names and origins of the models of plug-ins too. It is equal only if results,
-        specifications, code and libraries have not changed.
+        It covers the paths of the results folders, and the names and origins of all models, also of
+        those of plug-ins. It is equal only if results, specifications, code and libraries have not
+        changed.
         """
         models = [(entry.name, entry.origin) for entry in registry().values()]
         parts = [str(self.dirs), models, self._key("*")]

@@ -367,7 +367,7 @@ def published_notes(resolved: Resolved, datasets: set[str]) -> Iterator[Note]:
     """Yield notes on the published values: their deviations, margins, remarks and misnamed metrics.
 
     Remarks, and data sets whose rows differ from the paper's, are shown only for those in
-    `datasets`.
+    `datasets`. A remark on a fit that was stopped is left out, since the table shows it.
     """
     if any(value.std is not None for value in resolved.file.published.values):
         draws = (

@@ -83,7 +83,7 @@ class Results:
 
     @property
     def summary(self) -> pd.DataFrame:
-        """The lines of `summary.csv`: one for each value of each data set and model."""
+        """The lines of `summary.csv`: one for each group of cells and metric (`summary_lines`)."""
         return self.judged.summary
 
     @property
