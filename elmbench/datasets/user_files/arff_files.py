@@ -153,8 +153,8 @@ def read_sparse_arff(
     A value that is left out there is 0, or the first word that a nominal column declares. Words of
     features become their positions among the declared ones, from 0; those of the target stay words.
     `choose`: takes the names of the columns and returns that of the target; "" if there is none, so
-    that all targets are None. Raises ElmbenchError for a line that is not ARFF. `content`: of the
-    file at `path`.
+    that all targets are None. Raises ElmbenchError for a line that is not ARFF, or has a missing
+    value or free text. `content`: of the file at `path`.
     """
     import arff
 

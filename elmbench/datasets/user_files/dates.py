@@ -41,12 +41,12 @@ _PUNCTUATION = re.compile(r"[^\w\s.]|(?<![^\W\d])\.")
 def read_dates(
     words: Iterable[object], day_first: bool | None = None, column: str = ""
 ) -> Dates | None:
-    """Return the dates `words` of a column as an array; None if it holds anything else, or only
-    digits.
+    """Return the dates `words` of a column as an array; None if it holds anything else.
 
-    Missing values become NaT. `day_first`: True if 1/2/2023 is in February, False if in January,
-    None if the values must decide. `column`: its name, for the error. Raises ElmbenchError if the
-    values fit several formats that give different dates.
+    Digits alone, such as years, are no dates, and a column without any value has none. Missing
+    values become NaT. `day_first`: True if 1/2/2023 is in February, False if in January, None if
+    the values must decide. `column`: its name, for the error. Raises ElmbenchError if the values
+    fit several formats that give different dates, and `day_first` does not decide.
     """
     words = _texts(words)
     text = date_format(words, day_first, column)
@@ -72,12 +72,13 @@ def date_format(
 ) -> str | None:
     """Return the format of a column of dates, in the notation of pandas; None for any other column.
 
-    A column of digits alone, such as years, has none, nor has one without any value. `words`: None
-    and the usual words for a missing value are ignored. `day_first`: True if 1/2/2023 is in
-    February, False if in January; used only if no value decides. None: an undecided column is an
-    error. `column`: name of the column, for the error.
+    It is "ISO8601" for 2023-01-31 and 2023-01-31T12:00. A column of digits alone, such as years,
+    has none, nor has one without any value. `words`: None and the usual words for a missing value
+    are ignored. `day_first`: True if 1/2/2023 is in February, False if in January; used only if no
+    value decides. `column`: name of the column, for the error.
 
-    Raises ElmbenchError if the values fit several formats that give different dates.
+    Raises ElmbenchError if the values fit several formats that give different dates, and
+    `day_first` is None or does not decide.
     """
     if len(words) > _HEAD:
         head = _distinct_texts(words[:_HEAD])
@@ -100,9 +101,9 @@ def date_format(
 
 
 def _distinct_texts(words: Iterable[object]) -> list[str]:
-    """Return the distinct words that are not missing, without surrounding spaces.
+    """Return the distinct words that are not missing, in the order of first appearance.
 
-    A long column often repeats few words.
+    Surrounding spaces are then removed, so words that differ in them alone repeat.
     """
     distinct = dict.fromkeys(words)
     return [text for text in _texts(distinct) if text is not None]

@@ -148,7 +148,7 @@ def _ambiguity(table: Table, example: _Example) -> ElmbenchError:
 def _deciding_number(columns: Mapping[str, list[str]], mark: str) -> _Example | None:
     """Return the first number that only `mark` can read as the decimal mark; None without one.
 
-    `columns`: {name: words}. `mark`: "," or ".".
+    `columns`: {name: words without surrounding spaces}. `mark`: "," or ".".
     """
     this = NUMBERS[mark]
     other = NUMBERS["." if mark == "," else ","]
@@ -195,6 +195,7 @@ def _first_fraction(table: Table) -> _Example | None:
     """Return the first float with a fraction of the table, such as 0.5; None without one.
 
     It proves a decimal point in a text file. None also for sparse rows, or if the file is not text.
+    Its word is the text of the float, which may differ from that in the file (0.5 for 0.50).
     """
     X = table.X
     if not table.separator or not isinstance(X, np.ndarray):

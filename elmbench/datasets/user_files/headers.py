@@ -189,8 +189,8 @@ def _has_header(rows: list[list[str]]) -> bool:
 
     It does if a word stands above a column of numbers. If all columns are words, it does unless a
     name recurs below. If numbers stand above all columns of numbers, other columns must hold
-    categories without such a name, or the numbers must be 0, 1, ... `rows`: lists of the fields of
-    each row, the possible header first.
+    categories without such a name, or the numbers must be 0, 1, ... A single row counts as names.
+    `rows`: lists of the fields of each row, the possible header first.
     """
     numbers = []
     has_repeated_name = False

@@ -107,10 +107,10 @@ def normalized(word: str) -> str:
 
 
 def sample_words(values: NDArray[Any]) -> list[str]:
-    """Return about a thousand evenly spaced words of a column, or all if they are fewer.
+    """Return 500 to 1000 evenly spaced words of a column, or all of fewer than 1000.
 
-    None and words for a missing value are left out. If more than half of the sampled values are
-    None, the sample is taken from the others. `values`: an object array.
+    None and words for a missing value are then left out. If more than half of the sampled values
+    are None, the sample is taken from the others. `values`: an object array.
     """
     step = 1 + len(values) // SAMPLE
     sample = values[::step]

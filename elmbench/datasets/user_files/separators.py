@@ -58,11 +58,11 @@ def separator_of(text: str, separator: str) -> tuple[str, str]:
 
 
 def _detect_separator(text: str) -> str:
-    """Return the separator that splits all rows of the sample `text` into equally many fields.
+    """Return the separator that splits the first rows of `text` into equally many fields.
 
-    Of several, the one with the most numbers among the fields. If none does, the rows below a title
-    count. If none splits these, the most frequent of comma, tab, semicolon and bar in the first
-    line.
+    Of several, the one with the most numbers among the fields, and of these the first in
+    `SEPARATORS`. If none does, the rows below a title count. If none splits these, the most
+    frequent of comma, tab, semicolon and bar in the first line; the comma if there is none.
     """
     samples: dict[str, list[list[str]]] = {}
     for separator in SEPARATORS:

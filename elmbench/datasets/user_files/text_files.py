@@ -94,7 +94,8 @@ def read_text_table(
 
     The target, and the columns that `layout.words` names, keep the spelling of their values. So do
     other columns that are not plain numbers, which `with_numbers` may convert later. `content`: of
-    the file at `path`.
+    the file at `path`. Raises ElmbenchError if the file is empty, its rows differ in length, or a
+    name of a column is repeated.
     """
     decoded, notes = decode(content)
     separator, text = separator_of(_with_line_feeds(decoded), layout.separator)
@@ -145,9 +146,9 @@ def read_text_table(
 def _superfluous_columns(frame: Any, head: _Head, notes: list[str]) -> list[str]:
     """Return the names of the columns to leave out, and append notes on them to `notes`.
 
-    They are the column of row names, and the spare ones that are nearly empty in all rows of
-    `frame`. Spare columns without any value are left out without a note. `head`: the columns, as
-    the first rows show them.
+    They are the column of row names, and the spare ones that have a value in at most half of the
+    rows of `frame`. Spare columns without any value are left out without a note. `head`: the
+    columns, as the first rows show them.
     """
     superfluous = []
     if head.has_row_names:
@@ -270,7 +271,8 @@ def _columns_of_words(names: list[str], layout: FileOptions) -> Collection[str] 
 def _columns_of_codes(head: _Head) -> list[str]:
     """Return the names of the columns that may hold codes such as 007, judged by the first rows.
 
-    They must be read as text: pandas would drop their leading zeros.
+    Columns that have no value there are among them. They must be read as text: pandas would drop
+    their leading zeros.
     """
     columns = zip(*head.rows, strict=True)
     return [

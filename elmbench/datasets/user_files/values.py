@@ -69,7 +69,7 @@ def with_numbers(
     different rows}; the signs of other columns are detected.
 
     Raises ElmbenchError if most but not all values of a column are numbers, or the decimal mark is
-    ambiguous.
+    ambiguous. A target of few different values is no such column: it stays, as they may be labels.
     """
     table = without_signs(table, signs)
     columns = _columns_of_numbers(table)
@@ -250,10 +250,11 @@ def as_read(
 
 
 def _to_categories(column: pd.Series[Any], are_codes: bool) -> pd.Series[Any]:
-    """Return the words of a column of categories, NaN for a missing one.
+    """Return the words of a column of categories, NaN for a missing one; the index stays.
 
-    `are_codes`: True if the column holds codes such as 007, so that words such as `unknown` and `-`
-    stand for a missing value; else they are categories of their own.
+    Surrounding spaces are removed, 1.0 and +1 become '1', and True becomes 'true'. `are_codes`:
+    True if the column holds codes such as 007, so that words such as `unknown` and `-` stand for a
+    missing value; else they are categories of their own.
     """
     import pandas as pd
 
@@ -283,7 +284,7 @@ def _to_dates(column: pd.Series[Any], form: str) -> Dates:
 def _to_floats(
     column: pd.Series[Any], decimal: str, *, sign: str
 ) -> NDArray[np.float64]:
-    """Return the numbers of a column of numbers or text, NaN for a missing one.
+    """Return the numbers of a column of numbers, booleans or text, NaN for a missing one.
 
     `decimal`: the decimal mark of text; "" is a point. `sign`: the sign, such as $, that numbers
     of text may have; "" for none. Raises ValueError for a word that is neither a number nor

@@ -205,7 +205,8 @@ def _cells_by_name(sheet: pd.DataFrame, *, n_rows: int) -> dict[str, list[Any]]:
     """Return {name of the column: values of its cells, without that of the name}.
 
     `sheet`: its cells, a row each; columns are numbered. `n_rows`: the number of rows of data. If
-    the sheet has more rows, the first one holds the names; else they are x0, x1, ...
+    the sheet has more rows, the first one holds the names, "" for an empty cell; else they are x0,
+    x1, ...
     """
     first_row = len(sheet) - n_rows
     cells_by_name = {}
