@@ -34,7 +34,8 @@ def children(process: int) -> list[int]:
 def memory_limit(process: Path = Path("/proc/self")) -> int | None:
     """Return the smallest memory limit, in bytes, of the control groups that hold a process.
 
-    Groups around them count too. It is None if there is no limit. `process`: the folder of the
+    Groups around them count too. It is None if there is no limit; but version 1 of the interface
+    reports a huge number then, which is returned. `process`: the folder of the
     process in /proc. Containers (Docker, Kubernetes) and batch systems (`sbatch --mem` of SLURM)
     limit memory so, by version 1 or 2 of the interface.
     """

@@ -114,8 +114,8 @@ class ResultsDirs:
     def origins(self, tables: Mapping[str, Iterable[str]]) -> str:
         """Return a line with the numbers of tables with the user's and with committed results only.
 
-        A table is the user's if it has results of the user under one of its profiles. `tables`: {id
-        of a table: the profiles whose results are shown}.
+        A table is the user's if it has results of the user under one of its profiles. There must be
+        a committed folder. `tables`: {id of a table: the profiles whose results are shown}.
         """
         n_user = sum(
             self._is_of_user(table, profiles) for table, profiles in tables.items()

@@ -55,8 +55,10 @@ def write_predictions(
 def _write_parquet(
     planned: Sequence[Cell], store: Store, resolved: Resolved, path: Path
 ) -> None:
-    """Write the lines of `predictions_frame` as Parquet, cell by cell: together, those of many
-    models for millions of rows may not fit into memory.
+    """Write the lines of `predictions_frame` as the Parquet file `path`, cell by cell.
+
+    Together, those of many models for millions of rows may not fit into memory. The targets are
+    numbers if all data sets are of regression, else texts.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

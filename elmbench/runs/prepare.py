@@ -335,10 +335,10 @@ def _refuse_name(kind: str, name: str, known: Iterable[str]) -> NoReturn:
 def find_experiments(options: RunOptions) -> list[ExperimentFile]:
     """Return the requested experiments, each once.
 
-    For all tables, or all of a paper, those without the requested profile are left out; a table
-    that is named is returned even without it. A YAML file of a user's own table is added to the
-    suite. Raises ElmbenchError if none is named, tables are requested in two ways, or a name,
-    profile, selection or paper does not exist.
+    For all tables, or all of a paper, those without the requested profile are left out, perhaps all
+    of them; a table that is named is returned even without it. A YAML file of a user's own table is
+    added to the suite. Raises ElmbenchError if none is named, tables are requested in two ways, or
+    a name, profile, selection or paper does not exist.
     """
     catalogue = load_catalogue()
     _check_one_choice(options)

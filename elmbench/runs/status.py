@@ -29,8 +29,9 @@ class _CellGroup(NamedTuple):
 def table_status(store: Store, experiment: str | None = None) -> list[dict[str, Any]]:
     """Return the status of a table, or of all, under each profile with which it was run.
 
-    `experiment`: an id or alias, or a comparison without its digest; None for all tables. Tables
-    without cells are left out. Raises ElmbenchError for an unknown name.
+    `experiment`: an id or alias, or a comparison without its digest; None for all tables. They are
+    sorted by id, then by profile; tables without cells are left out. Raises ElmbenchError for an
+    unknown name.
 
     Returns
     -------

@@ -70,7 +70,8 @@ class SizeCurvesTable(MetricsTable):
 def _draw_level(axes: Any, point: DataFrame, style: dict[str, Any]) -> None:
     """Draw the only point of a model as a horizontal line, with a band of one deviation.
 
-    `point`: one line with `mean` and `std`. `style`: arguments of matplotlib's `plot`.
+    `point`: one line with `mean` and `std`; if the latter is missing, there is no band. `style`:
+    arguments of matplotlib's `plot`.
     """
     mean = point["mean"].iloc[0]
     std = point["std"].fillna(0).iloc[0]

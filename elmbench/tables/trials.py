@@ -30,7 +30,8 @@ class TrialsTable(MetricsTable):
         """Return a point for each run of a model on a data set, a dict with three keys.
 
         `metric`: the name of the metric. `trial`: the number of the run from 1. `value`: the mean
-        of the metric over the folds of the run; None if a cell did not end ok. There are no points
+        of the metric over the folds of the run that have one, NaN if none has; None if a cell did
+        not end ok. There are no points
         if no run has a value. `cells`: those of this model and data set.
         """
         metric = self.experiment.metric_of(dataset)
