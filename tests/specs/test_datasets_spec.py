@@ -121,6 +121,10 @@ def test_an_alias_is_unique(alias: str) -> None:
         ),
         ({"sources": [{"kind": "openml"}]}, r"toy\.sources\.0\.id' is missing"),
         ({"sources": [{"kind": "libsvm", "train": "http://x"}]}, "either url, or both"),
+        (
+            {"sources": [{"kind": "libsvm", "url": "http://x", "test": "http://y"}]},
+            "either url, or both",
+        ),
         ({"prepare": [{"step": "scale"}]}, "step"),
         ({"file": "../../x"}, "cannot be a file's name"),
         ({"file": "a\0"}, "cannot be a file's name"),

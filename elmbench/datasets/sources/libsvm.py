@@ -27,9 +27,11 @@ class LibsvmSource(NetworkSource):
     def _one_or_two(self) -> Self:
         """Return this source unchanged.
 
-        Raises ValueError unless either `url`, or both `train` and `test`, are given.
+        Raises ValueError unless either `url` alone, or both `train` and `test`, are given.
         """
-        if (self.url is None) == (self.train is None or self.test is None):
+        parts = (self.train, self.test)
+        is_complete = parts == (None, None) if self.url else None not in parts
+        if not is_complete:
             raise ValueError("give either url, or both train and test")
         return self
 
