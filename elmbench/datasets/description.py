@@ -402,7 +402,7 @@ def _feature_settings(
 def _with_example(table: Table, name: str) -> str:
     """Return the name of a column and its first word that is not a number, as 'NAME (WORD)'.
 
-    The name alone for a column without such a word.
+    A long word is shortened. The name alone for a column without such a word.
     """
     for word in table.nominal.get(name, ()):
         if word and not looks_numeric(word):

@@ -205,7 +205,8 @@ def _columns_of_huge_values(X: Any) -> NDArray[np.intp]:
 
 
 def _missing_features(rows: DescribedRows) -> Fault | None:
-    """Return the fault of missing values that must not be imputed; None without such values.
+    """Return the fault of missing values that must not be imputed; None if none is missing or all
+    may be imputed.
 
     The user may forbid it, and it is not done in sparse rows that are too many to become dense.
     """

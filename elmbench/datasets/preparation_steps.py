@@ -344,7 +344,8 @@ def _relabel(table: Table, words: NDArray[np.object_], mapping: _LabelMapping) -
 def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, str]:
     """Return {word: label} for two words, recognised by their numbers of rows.
 
-    Empty if the counts do not decide: there are other counts than the public file's, or equal ones.
+    Empty if the counts do not decide: there are other counts than the public file's, or equal ones,
+    or the public file's count of the positive class is not known.
     """
     n_positive = spec.shape.count(spec.positive)
     if n_positive is None:
