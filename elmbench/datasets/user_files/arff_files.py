@@ -95,8 +95,8 @@ class _Arff:
     def _row(self, line: str) -> str:
         """Return the row of data `line` with commas in place of tabs, and without its weight.
 
-        Tabs beside commas are removed.
-        Sets `has_weights` if the row ends with a weight such as `, {2.5}`.
+        If commas separate the values, tabs are removed. Sets `has_weights` if the row ends with a
+        weight such as `, {2.5}`.
         """
         if "\t" in line:
             without_tabs = _TABS.sub("", line)
