@@ -277,6 +277,14 @@ def predict_command(
     proba: Annotated[
         bool, Option("--proba", help="Add the probability of each class.")
     ] = False,
+    keep: Annotated[
+        Words,
+        Option(
+            "--keep",
+            metavar="COLUMN",
+            help="Column of DATA to write before the prediction; repeatable.",
+        ),
+    ] = None,
     sep: Annotated[
         str,
         format_option(
@@ -291,7 +299,7 @@ def predict_command(
 
     with show_wait(f"predicting the rows of {data}{size_of(data)}"):
         predictions, remarks = predict_file(
-            model, data, sep, decimal or "", proba=proba
+            model, data, sep, decimal or "", proba=proba, keep=keep or ()
         )
     for remark in () if state.quiet else remarks:
         # Also with --json: no line of the output can hold it.

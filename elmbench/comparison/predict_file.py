@@ -1,6 +1,6 @@
 """The predictions of a saved model for the rows of a file."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -9,7 +9,12 @@ import scipy.sparse as sp
 
 from elmbench.comparison.saved_models import load
 from elmbench.datasets.dataset import Columns
-from elmbench.datasets.sources.file import FileSource, header_of, read_user_file
+from elmbench.datasets.sources.file import (
+    FileSource,
+    header_of,
+    read_user_file,
+    read_words,
+)
 from elmbench.datasets.table import Table, few
 from elmbench.datasets.user_files.values import as_read
 from elmbench.errors import ElmbenchError, first_line
@@ -46,17 +51,19 @@ def predict_file(
     decimal: Literal["", ".", ","] = "",
     *,
     proba: bool = False,
+    keep: Collection[str] = (),
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return (predictions, warnings) of a saved model for the rows of a file.
 
-    The frame has a line for each row, in the order of the file: the column `prediction` and, with
-    `proba`, a column `probability_<class>` for each class of a classifier. A warning, a text, names
+    The frame has a line for each row, in the order of the file: the columns `keep` of the file, as
+    it spells them, the column `prediction` and, with `proba`, a column `probability_<class>` for
+    each class of a classifier. A warning, a text, names
     for instance a column with categories that the training rows lack, or says that the model has no
     probabilities. `separator`, `decimal`: marks of a text table; if empty, the separator is
     detected and the decimal mark is that of the training rows.
 
     Raises ElmbenchError if the model cannot be loaded, the file has no rows, or a column is missing
-    or has unusable values.
+    or has unusable values. Also if a column of `keep` has the name of a column of predictions.
     """
     saved = _load_model(model)
     source = FileSource(
@@ -98,7 +105,17 @@ def predict_file(
             expected="values as in training",
             next_step="correct the file",
         ) from error
-    return predictions, remarks + unknown
+    kept = read_words(source, keep) if keep else {}
+    for name in kept:
+        if name in predictions:
+            raise ElmbenchError(
+                f"{file}: the column {name!r} to keep has the name of a column of the predictions",
+                expected="a different name",
+                next_step="rename it in the file, or leave it out",
+            )
+    # As objects: pandas would replace None by NaN, which JSON lacks.
+    columns = pd.DataFrame(kept, predictions.index, dtype=object)
+    return columns.join(predictions), remarks + unknown
 
 
 def _load_model(path: Path) -> _SavedModel:

@@ -161,6 +161,49 @@ def test_new_rows_have_the_decimal_mark_of_the_training_rows(
     )
 
 
+@pytest.mark.parametrize("ending", ["csv", "xlsx", "parquet"])
+def test_columns_of_the_file_are_kept_beside_the_predictions(ending: str) -> None:
+    frame = shop(60)
+    X = frame[["age", "colour"]]
+    best = elmbench.compare(X, frame["buys"], ["ridge"], folds=3).best_estimator()
+    save(best, Path("best.joblib"))
+    ids = [f"{number:03}" for number in range(59, -1, -1)]
+    new = X.assign(id=ids, paid=["1,50 $", None] * 30)
+    new["age"] = 40.5
+    file = Path(f"new.{ending}")
+    write = {"csv": new.to_csv, "xlsx": new.to_excel, "parquet": new.to_parquet}
+    write[ending](file, index=False)
+    keep = ["id", "paid", "age"]
+    rows, _ = predict_file(Path("best.joblib"), file, proba=True, keep=keep)
+    names = ["prediction", "probability_no", "probability_yes"]
+    assert list(rows) == [*keep, *names]
+    assert rows["id"].tolist() == ids
+    assert rows["paid"].tolist() == ["1,50 $", None] * 30
+    assert rows["age"].tolist() == ["40.5"] * 60
+    assert rows["prediction"].tolist() == best.predict(new).tolist()
+    alone, _ = predict_file(Path("best.joblib"), file, proba=True)
+    pd.testing.assert_frame_equal(alone, rows[names])
+
+
+def test_kept_columns_exist_and_have_names_of_their_own() -> None:
+    frame = shop(60)
+    X = frame[["age"]].fillna(0)
+    save(
+        elmbench.compare(X, frame["spends"], ["ridge"], folds=3).best_estimator(),
+        Path("best.joblib"),
+    )
+    X.assign(id=range(60), prediction=1).to_csv("new.csv", index=False)
+    rows = in_a_fresh_process("best.joblib", "new.csv", "--keep", "id")
+    assert list(rows) == ["id", "prediction"]
+    assert rows["id"].tolist() == [*range(60)]
+    for name, problem in (
+        ("ID", "no column 'ID' .did you mean 'id'"),
+        ("prediction", "the column 'prediction' to keep"),
+    ):
+        with pytest.raises(ElmbenchError, match=problem):
+            predict_file(Path("best.joblib"), Path("new.csv"), keep=["id", name])
+
+
 def test_an_archive_of_new_rows_needs_no_target() -> None:
     X, y = load_iris(return_X_y=True)
     for rows in (X, sp.csr_matrix(X)):

@@ -234,6 +234,25 @@ def read_user_file(
     return _append_test_part(table, source, spec) if source.test else table
 
 
+def read_words(source: FileSource, names: Collection[str]) -> dict[str, NDArray[Any]]:
+    """Return {name: values of shape (n,)} of the columns `names` of a user's file, in this order.
+
+    Text keeps its spelling, without surrounding spaces; None is a missing value. Raises
+    ElmbenchError if the file cannot be read or lacks a column.
+    """
+    path, form = _path_and_form(Path(source.path))
+    table = read_table(
+        path,
+        _no_target,
+        form=form,
+        layout=source.model_copy(update={"words": {*names}}),
+        sparse=True,
+        has_target=False,
+    )
+    check_columns(table, names)
+    return {name: table.column(name) for name in names}
+
+
 def _special_columns(source: FileSource, spec: RowColumns) -> tuple[str | None, ...]:
     """Return the names of the columns that are neither the target nor features.
 
