@@ -306,7 +306,7 @@ def _origin_of_task(rows: DescribedRows) -> str:
     if not are_numbers:
         return "detected by its values"
     regression = wording("--task regression", "task='regression'")
-    return f"detected by its values; {regression} if they are quantities"
+    return f"detected by its values; {regression} if their order counts"
 
 
 def _target_settings(rows: DescribedRows, positive: Sequence[str]) -> Iterator[str]:

@@ -66,7 +66,7 @@ def test_notes_name_the_target_as_the_data_frame_does(name: str) -> None:
     )
     text = " ".join(results.text.split())
     assert f"3 classes of the column '{name}'" in text
-    assert "task='regression' if they are quantities" in text
+    assert "task='regression' if their order counts" in text
     again = elmbench.compare(
         frame.drop(columns=[name, "tree"]),
         frame[name],

@@ -289,7 +289,7 @@ def test_a_column_that_determines_less_is_no_group(case: str) -> None:
 
 
 def test_numeric_classes_name_the_option_of_a_regression() -> None:
-    hint = "--task regression if they are quantities"
+    hint = "--task regression if their order counts"
     codes = np.resize([10.0, 20.0, 35.0, 99.0], 200)
     assert hint in described(visits(y=codes), "y")
     assert hint not in described(visits(y=codes), "y", task="classification")
