@@ -50,6 +50,9 @@ class FeaturePipelines(PathFactory):
                 models: dict[str, Any] = {}
                 for number in group:
                     _, model = pipelines[number]
+                    if "copy_X" in model.get_params():
+                        # The models share their rows, which none of them may change.
+                        model.set_params(copy_X=True)
                     content = _content_key(model, n_rows)
                     contents[number] = content
                     models[content] = model
