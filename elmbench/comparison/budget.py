@@ -150,7 +150,8 @@ class _Race:
     other_seconds: dict[str, float] = field(default_factory=dict)
 
     def run(self) -> None:
-        """Compare all models on few rows, promising ones on more, and then the others on all rows.
+        """Compare all models on few rows, promising ones on more, and then the others on as many
+        rows as the time allows.
 
         It fills `learnt` and `seconds`. It stops computing when the time is over.
         """
@@ -160,11 +161,15 @@ class _Race:
             contenders = _promising(ranked)
         # What has failed at a step is not repeated.
         self.options = replace(self.options, retry=False)
-        for n_rows in reversed(self.rows_of_steps[1:]):
-            others = [
-                model for model in self.models if self.learnt.get(model, 0) < n_rows
-            ]
-            self._compare(others, n_rows)
+        learnt_before: dict[str, int] | None = None
+        while learnt_before != self.learnt:
+            learnt_before = dict(self.learnt)
+            # Estimates are better after more rows, so time may be left for a further round.
+            for n_rows in reversed(self.rows_of_steps[1:]):
+                others = [
+                    model for model in self.models if self.learnt.get(model, 0) < n_rows
+                ]
+                self._compare(others, n_rows)
 
     @cached_property
     def models(self) -> list[str]:

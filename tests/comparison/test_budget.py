@@ -235,6 +235,19 @@ def test_models_that_all_rows_would_take_too_long_learn_as_many_as_time_allows(
     assert {learnt[model] for model in MODELS} == {100}
 
 
+def test_better_estimates_after_more_rows_use_the_time_that_is_left(
+    large: ComparisonRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pessimistic(race: budget._Race, model: str, n_rows: int) -> float:
+        return 1e12 if n_rows > 10 * race.learnt.get(model, n_rows) else 0.0
+
+    monkeypatch.setattr(budget._Race, "_expected_seconds", pessimistic)
+    final, steps = steps_of(large, tmp_path / "results")
+    rows_of_trees = [step["extra-trees"] for step in steps if "extra-trees" in step]
+    assert rows_of_trees == [25, 100, 400]
+    assert learnt_rows(final) == dict.fromkeys((*MODELS, "dummy"), 400)
+
+
 def test_the_rows_of_a_step_are_a_stratified_sample_that_is_prepared_alone(
     large: ComparisonRequest, tmp_path: Path
 ) -> None:
