@@ -36,14 +36,17 @@ def is_deterministic(
     """Return True if each run of a column on a data set gives the same value.
 
     The data, the split, the model and its hyperparameters must be fixed. It is False if the profile
-    draws some of the rows, if the model keeps its state from fold to fold, and for a column that
-    the experiment does not have. `select`: how hyperparameters are chosen, such as `nested`.
+    or the column draws some of the rows, if the model keeps its state from fold to fold, and for a
+    column that the experiment does not have. A number of rows to draw counts even if the data have
+    no more. `select`: how hyperparameters are chosen, such as `nested`.
     `cells`: the arrays of `run` and, if known, `n_test` of the cells, by these names.
     """
     column = resolved.spec.models.get(model)
     if column is None or column.carry_over != "none":
         return False
-    if resolved.dataset(dataset).redraw or resolved.settings.rows:
+    settings = resolved.settings
+    row_limits = (settings.rows, settings.test_rows, column.train_rows)
+    if resolved.dataset(dataset).redraw or any(row_limits):
         return False
     return (
         _is_fixed_split(dataset, cells, resolved)

@@ -122,6 +122,29 @@ def test_a_value_is_deterministic_only_if_data_splits_and_model_are(
 
 
 @pytest.mark.parametrize(
+    ("column", "profile", "expected"),
+    [
+        ({}, {}, True),
+        ({"train-rows": 400}, {}, False),
+        ({}, {"rows": 400}, False),
+        ({}, {"test-rows": 20}, False),
+    ],
+)
+def test_rows_that_are_drawn_in_each_run_are_random(
+    toy: Toy, column: dict[str, int], profile: dict[str, int], expected: bool
+) -> None:
+    resolved = toy(
+        profile="fast",
+        profiles={"fast": profile},
+        protocol=PROTOCOL | {"outer": {"kind": "official"}},
+        models={"K-ELM": {"model": "sklearn.svm:SVC"} | column},
+    )
+    measured = MeasuredCells(frame(resolved, [cell("K-ELM", select="oracle")]), resolved)
+    columns = measured.columns(("wdbc", "K-ELM", "oracle", ""))
+    assert is_deterministic("wdbc", "K-ELM", "oracle", columns, resolved) is expected
+
+
+@pytest.mark.parametrize(
     ("printed_runs", "run", "inner", "search", "expected"),
     [
         (1, 0, "stratified-kfold", [], True),
