@@ -230,6 +230,11 @@ class _Pair(NamedTuple):
         )
 
     @property
+    def has_logarithms(self) -> bool:
+        """True if all values are above 0, so that their ratios can be tested."""
+        return bool((self.first > 0).all() and (self.second > 0).all())
+
+    @property
     def n_values(self) -> int:
         """The number of values of the column that has fewer of them."""
         return min(len(self.first), len(self.second))
@@ -340,9 +345,10 @@ def _test_comparison(claim: Claim, results: _Results) -> _Tests:
 
     There are none, and the verdict is `not comparable`, if our own model or parameters replace the
     paper's on a data set, or if the rows of a data set are not the paper's. The verdict is
-    `incomplete` if cells are missing on a data set; the others are tested then, too. A claim about
-    most data sets leaves out data sets with other rows or missing cells, as long as one is left.
-    `results`: where its values are read.
+    `incomplete` if cells are missing on a data set, and `not comparable` if a ratio on one data set
+    has a value of 0; the others are tested then, too. A claim about most data sets leaves out data
+    sets with other rows or missing cells, as long as one is left. `results`: where its values are
+    read.
     """
     datasets = results.datasets(claim)
     if any(results.has_stand_in(claim, dataset) for dataset in datasets):
@@ -387,17 +393,26 @@ def _tests_on_each(claim: Claim, rows: list[list[_Pair]], results: _Results) -> 
     """Return a test for each pair of columns on each data set.
 
     If any pair has fewer than `FEWEST_RUNS` values, no pair is tested, and the verdict is `too few
-    runs`; without pairs, it is `undecided`. `rows`: for each data set, the pairs of the model with
-    each of its rivals. `results`: their table shows how its rows are split.
+    runs`; without pairs, it is `undecided`. If a ratio has a value of 0, which has no logarithm,
+    the verdict is `not comparable`; the other pairs are tested then, too. `rows`: for each data
+    set, the pairs of the model with each of its rivals. `results`: their table shows how its rows
+    are split.
     """
     pairs = [pair for row in rows for pair in row]
-    if all(pair.n_values >= FEWEST_RUNS for pair in pairs):
-        return _Tests([_finding_on_one(claim, pair, results) for pair in pairs])
-    return _Tests(
-        findings=[],
-        verdict="too few runs",
-        reason=f"fewer than {FEWEST_RUNS} folds or runs",
-    )
+    if any(pair.n_values < FEWEST_RUNS for pair in pairs):
+        return _Tests(
+            findings=[],
+            verdict="too few runs",
+            reason=f"fewer than {FEWEST_RUNS} folds or runs",
+        )
+    testable = pairs
+    if is_of_ratios(claim):
+        testable = [pair for pair in pairs if pair.has_logarithms]
+    findings = [_finding_on_one(claim, pair, results) for pair in testable]
+    if len(testable) < len(pairs):
+        reason = "a value of 0 has no logarithm"
+        return _Tests(findings, verdict="not comparable", reason=reason)
+    return _Tests(findings)
 
 
 def _pairs(claim: Claim, dataset: str, results: _Results) -> list[_Pair]:

@@ -219,6 +219,7 @@ def test_the_weakest_of_several_columns_decides(toy: Any) -> None:
 LEFT_OUT = "WDBC,OS-ELM,mcc,,,excluded\nWDBC,FB-KOS-ELM,mcc,,,excluded\n"
 MISSING = ("incomplete", "cells are missing")
 STOPPED = {"status": "timeout", "reason": "> 5 s"}
+ZERO = "a value of 0 has no logarithm"
 
 
 @pytest.mark.parametrize(
@@ -412,6 +413,45 @@ def test_times_are_tested_as_ratios_of_one_machine(toy: Any) -> None:
             "judging.claims.ratio-of-times", low=between[0], high=between[1]
         )
         assert words in result.text
+
+
+def of_errors(model: str, *nrmse: float) -> list[dict[str, Any]]:
+    """Two runs of two folds of a regression."""
+    lines = cells_of(model, 0.0, dataset="calhousing")
+    return [line | {"nrmse": one} for line, one in zip(lines, nrmse, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("errors", "rival_errors", "than", "outcome"),
+    [
+        ([0.2] * 4, [0.1] * 4, ["K-ELM"], ("holds", "")),
+        ([0.2, 0.2, 0.2, 0.0], [0.1] * 4, ["K-ELM"], ("not comparable", ZERO)),
+        ([0.2] * 4, [0.1, 0.0, 0.1, 0.1], ["K-ELM"], ("not comparable", ZERO)),
+        # A different rival can contradict the claim, not confirm it.
+        ([0.2] * 4, [0.0] * 4, ["K-ELM", "OS-ELM"], ("not comparable", ZERO)),
+        ([0.9] * 4, [0.0] * 4, ["K-ELM", "OS-ELM"], ("does not hold", ZERO)),
+    ],
+)
+def test_a_ratio_with_an_error_of_zero_confirms_nothing(
+    toy: Any,
+    errors: list[float],
+    rival_errors: list[float],
+    than: list[str],
+    outcome: tuple[str, str],
+) -> None:
+    lines = of_errors("ELM", *errors) + of_errors("K-ELM", *rival_errors)
+    lines += of_errors("OS-ELM", *[0.1] * 4)
+    result = claimed(
+        toy,
+        lines,
+        dataset="calhousing",
+        metric="nrmse",
+        than=than,
+        between=(1.5, 3),
+        changes={"datasets": ["calhousing"], "protocol": {"metrics": ["nrmse"]}},
+        **{"is": "between"},
+    )
+    assert (result.verdict, result.remark) == outcome
 
 
 def cut(count: int, rows: int) -> dict[str, Any]:

@@ -139,7 +139,9 @@ def test_rows_that_are_drawn_in_each_run_are_random(
         protocol=PROTOCOL | {"outer": {"kind": "official"}},
         models={"K-ELM": {"model": "sklearn.svm:SVC"} | column},
     )
-    measured = MeasuredCells(frame(resolved, [cell("K-ELM", select="oracle")]), resolved)
+    measured = MeasuredCells(
+        frame(resolved, [cell("K-ELM", select="oracle")]), resolved
+    )
     columns = measured.columns(("wdbc", "K-ELM", "oracle", ""))
     assert is_deterministic("wdbc", "K-ELM", "oracle", columns, resolved) is expected
 
