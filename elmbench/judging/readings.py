@@ -267,8 +267,8 @@ def _lines_of_value(
     """Yield the lines of a published value, one for each value of a reading, as dicts.
 
     There are none if all values of the reading give the same numbers, or without cells. The nearest
-    value and the intervals are of the cells that ended ok under every value, the means of all. The
-    keys are the columns of `compare_readings` without `reading`. `tolerance`: its rounding, and the
+    value and the intervals are of the cells that ended ok with the metric under every value, the
+    means of all. The keys are the columns of `compare_readings` without `reading`. `tolerance`: its rounding, and the
     number of draws behind the published value. `common`: the cells of its model under each value of
     the reading.
     """
@@ -278,7 +278,9 @@ def _lines_of_value(
     runs = common.runs
     values = common.values(metric)
     endings = common.endings
-    is_ok = (endings == COMPLETE).all(axis=0)
+    # A metric may be undefined in a cell that ended ok.
+    has_value = (endings == COMPLETE) & ~np.isnan(values)
+    is_ok = has_value.all(axis=0)
     changes_nothing = is_ok.all() and (values == values[0]).all()
     if not values.size or changes_nothing:
         return
@@ -317,15 +319,18 @@ def _mean_text(values: _Values, endings: NDArray[Any], runs: NDArray[np.int64]) 
 
     The deviation is that of the means of runs; the numbers of cells that did not end ok follow, by
     ending, as in `(2 timeout, 1 failed)`. If no cell ended ok, the text is only the first ending.
+    The mean is a dash if no cell has a value.
     `values`, `endings`, `runs`: of the cells: the value (NaN if missing), the status and the number
     of the run, each of shape (n,).
     """
     bad = Counter(endings[endings != COMPLETE].tolist())
     if bad.total() == len(values):
         return str(next(iter(bad)))
-    mean = float(values[~np.isnan(values)].mean())
-    deviation = _deviation(run_means(values, runs))
-    text = quantity(mean, deviation, places=3)
+    measured = values[~np.isnan(values)]
+    text = "–"
+    if measured.size:
+        deviation = _deviation(run_means(values, runs))
+        text = quantity(float(measured.mean()), deviation, places=3)
     if not bad:
         return text
     counts = ", ".join(f"{count} {ending}" for ending, count in bad.items())

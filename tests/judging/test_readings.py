@@ -143,6 +143,25 @@ def test_unsuccessful_cells_are_named_and_decide_nothing(
     assert compared(lines)["text"]["stored"] == "diverged"
 
 
+def test_cells_without_the_metric_decide_nothing(compared: Compare) -> None:
+    """A metric may be undefined in a run under one value of a reading."""
+    lines = [*runs([0.70, 0.71, 0.70]), *runs([0.90, 0.89, 0.90], "order=stored")]
+    assert compared(lines)["nearest"].to_dict() == {"shuffled": False, "stored": True}
+    lines[5] |= {"mcc": None}
+    result = compared(lines)
+    assert not result["nearest"].any()
+    assert result["text"].to_dict() == {
+        "shuffled": "0.703 ± 0.006",
+        "stored": "0.895 ± 0.007",
+    }
+    assert result["low"].isna().all()
+    lines[3] |= {"mcc": None}
+    lines[4] |= {"mcc": None}
+    result = compared(lines)
+    assert result["text"]["stored"] == "–"
+    assert result["mean"].isna().to_dict() == {"shuffled": False, "stored": True}
+
+
 def test_correlations_are_compared_and_absent_data_are_not(compared: Compare) -> None:
     nodes = {
         "model": "elm",
