@@ -21,20 +21,23 @@ def judge_cells(
 ) -> Judgement:
     """Return the verdict on the published value of a group of cells, with its evidence.
 
-    It is empty if the paper prints no number or the table does not judge the measure, `cited` for a
-    value that the paper takes from others, and `no data` without complete cells. It is `not
-    comparable` if the model or the data are not the paper's, if the reading leaks, or for a table
-    without runs; else one of `judge`. Facts are `reproduced` or `differs`.
+    It is `cited` for every entry that the paper takes from others, even without a number. Else it
+    is empty if the paper prints no number or the table does not judge the measure, and `no data`
+    without complete cells. It is `not comparable` if the model or the data are not the paper's, if
+    the reading leaks, or for a table without runs; else one of `judge`. Facts are `reproduced` or
+    `differs`.
 
     `group`: (data set, model, selection, reading). `ending`: the common ending of its cells, `ok`
     if they are complete. `published`: the printed value; None if there is none.
     """
     table = measured.table
     resolved = measured.resolved
-    if published is None or published.value is None or not table.is_judged(measure):
+    if published is None:
         return Judgement("")
     if published.cited:
         return Judgement("cited")
+    if published.value is None or not table.is_judged(measure):
+        return Judgement("")
     values = measured.values(group, measure)
     if ending != COMPLETE or np.isnan(values).all():
         return Judgement("no data")

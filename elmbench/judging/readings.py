@@ -319,9 +319,8 @@ def _mean_text(values: _Values, endings: NDArray[Any], runs: NDArray[np.int64]) 
 
     The deviation is that of the means of runs; the numbers of cells that did not end ok follow, by
     ending, as in `(2 timeout, 1 failed)`. If no cell ended ok, the text is only the first ending.
-    The mean is a dash if no cell has a value.
-    `values`, `endings`, `runs`: of the cells: the value (NaN if missing), the status and the number
-    of the run, each of shape (n,).
+    The mean is a dash if no cell has a value. `values`, `endings`, `runs`: of the cells: the value
+    (NaN if missing), the status and the number of the run, each of shape (n,).
     """
     bad = Counter(endings[endings != COMPLETE].tolist())
     if bad.total() == len(values):

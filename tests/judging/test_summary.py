@@ -100,6 +100,21 @@ def test_leaks_and_rows_or_folds_that_a_profile_changes_are_not_compared(
     )
 
 
+@pytest.mark.parametrize("has_cells", [True, False])
+@pytest.mark.parametrize("metric", ["mcc", "train_seconds"])
+@pytest.mark.parametrize("value", ["0.9000", ""])
+def test_an_entry_is_cited_with_or_without_cells_and_a_number(
+    toy: Toy, has_cells: bool, metric: str, value: str
+) -> None:
+    model = "LASVM (cited)"
+    cited = {"model": "elm", "params": {"n_hidden": 10}}
+    models = {"ELM": cited, model: cited} if has_cells else {"ELM": cited}
+    resolved = toy(f"WDBC,{model},{metric},{value},,\n", models=models)
+    lines = [*runs("ELM", 0.9), *(runs(model, 0.9) if has_cells else [])]
+    name = "fit_seconds" if metric == "train_seconds" else metric
+    assert entry(resolved, lines, name, model=model)["verdict"] == "cited"
+
+
 def test_other_rows_than_the_papers_are_not_compared(toy: Toy) -> None:
     figures, result = "WDBC,ELM,mcc,0.900,,\n", runs("ELM", 0.899, 0.9, 0.901)
     resolved = toy(figures, **{"other-rows": {"wdbc": "it prints 900 rows"}})
