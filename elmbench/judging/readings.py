@@ -268,9 +268,9 @@ def _lines_of_value(
 
     There are none if all values of the reading give the same numbers, or without cells. The nearest
     value and the intervals are of the cells that ended ok with the metric under every value, the
-    means of all. The keys are the columns of `compare_readings` without `reading`. `tolerance`: its rounding, and the
-    number of draws behind the published value. `common`: the cells of its model under each value of
-    the reading.
+    means of all. The keys are the columns of `compare_readings` without `reading`. `tolerance`: its
+    rounding, and the number of draws behind the published value. `common`: the cells of its model
+    under each value of the reading.
     """
     metric = published.metric
     dataset = common.dataset

@@ -84,11 +84,22 @@ def test_an_impossible_deviation_is_found(
     assert reason in finding.says
 
 
-def test_a_deviation_of_a_percentage_is_in_percent() -> None:
-    value = published("iris", "elm", "accuracy", Decimal("0.995"), Decimal("0.12"))
-    table = a_table(replace(value, text="99.5"), parts=parts(200, runs=3))
+@pytest.mark.parametrize(
+    ("share", "percentage"), [("0.995", "99.5"), ("0.000", "0.0"), ("1.000", "100.0")]
+)
+def test_a_deviation_of_a_percentage_is_in_percent(share: str, percentage: str) -> None:
+    value = published("iris", "elm", "accuracy", Decimal(share), Decimal("0.12"))
+    table = a_table(replace(value, text=percentage), parts=parts(200, runs=3))
     (finding,) = check_print(table, [table])
-    assert "99.5 cannot have the deviation 12.00: values from 0 to 100" in finding.says
+    says = f"{percentage} cannot have the deviation 12.00: values from 0 to 100"
+    assert says in finding.says
+
+
+def test_a_deviation_of_a_share_of_zero_is_a_share() -> None:
+    value = published("iris", "elm", "accuracy", Decimal("0.000"), Decimal("0.12"))
+    table = a_table(value, parts=parts(200, runs=3))
+    (finding,) = check_print(table, [table])
+    assert "0.000 cannot have the deviation 0.12: values from 0 to 1 " in finding.says
 
 
 def test_shares_that_cannot_exceed_their_rows_are_known_to_grimmer() -> None:

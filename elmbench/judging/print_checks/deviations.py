@@ -4,6 +4,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from fractions import Fraction
 
 from elmbench.judging.print_checks.granularity import SHARES_OF_ROWS
@@ -41,15 +42,20 @@ def check_deviations(
 def _deviation_text(value: PublishedValue) -> str:
     """Return the printed deviation of a value in the unit of its printed mean, such as `1.2`.
 
-    `value`: with a deviation; that of a percentage is in percent, unless the mean is 0.
+    `value`: with a number and a deviation.
     """
     assert value.std is not None
     return f"{value.std * 100:f}" if _is_percent(value) else f"{value.std:f}"
 
 
 def _is_percent(value: PublishedValue) -> bool:
-    """Return True if a value is printed as a percentage; False for 0 and without a number."""
-    return bool(value.value) and float(value.text) != float(value.value or 0)
+    """Return True if a value is printed as a percentage.
+
+    Its share has two more decimals, also if it is 0. `value`: with a printed number, not a power.
+    """
+    assert value.value is not None
+    printed = Decimal(value.text)
+    return value.value.as_tuple().exponent != printed.as_tuple().exponent
 
 
 def _why_impossible(table: PrintedTable, value: PublishedValue) -> str:
