@@ -1,7 +1,7 @@
 """Warnings about a user's rows, each with the next command."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from shlex import quote
 from typing import Any
 
@@ -25,14 +25,20 @@ _FEW_ROWS = 10
 
 
 def warnings_of(
-    table: Table, task: str, grouped: bool, dates: Collection[str], is_guessed: bool
+    table: Table,
+    task: str,
+    grouped: bool,
+    dates: Collection[str],
+    is_guessed: bool,
+    left_out: Iterable[NDArray[Any]] = (),
 ) -> Iterator[str]:
     """Yield warnings about the rows of a user's table, each with the option that helps.
 
     `task`: "classification" or "regression". `grouped`: True if the user has named groups, so that
     none are advised. `dates`: names of the columns of dates and text, which are not checked against
-    the target. `is_guessed`: True if neither the target nor the task was given. Features of sparse
-    rows are not checked.
+    the target. `is_guessed`: True if neither the target nor the task was given. `left_out`: the
+    values of the columns that are no features, by which rows may differ. Features of sparse rows
+    are not checked.
     """
     if is_guessed:
         yield from _about_guessed_coordinate(table)
@@ -45,7 +51,7 @@ def warnings_of(
         yield from _about_many_classes(table)
     yield from _about_units(table, dates)
     if not sp.issparse(table.X):
-        yield from about_columns(table, task, grouped, dates)
+        yield from about_columns(table, task, grouped, dates, left_out)
 
 
 def _about_guessed_coordinate(table: Table) -> Iterator[str]:

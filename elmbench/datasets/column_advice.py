@@ -99,14 +99,20 @@ class _Features:
 
 
 def about_columns(
-    table: Table, task: str, grouped: bool, dates: Collection[str]
+    table: Table,
+    task: str,
+    grouped: bool,
+    dates: Collection[str],
+    left_out: Iterable[NDArray[Any]] = (),
 ) -> Iterator[str]:
     """Yield warnings about columns of dense features, and about repeated rows.
 
     Columns may be constant, copies, identifiers or codes, give the target away or look like groups.
     Groups that other columns show are sought among at most 100 columns. `task`: "classification" or
     "regression". `grouped`: True if the user has named groups, so that none are advised. `dates`:
-    names of the columns of dates and text, which are not checked against the target.
+    names of the columns of dates and text, which are not checked against the target. `left_out`:
+    the values, of shape (n,), of columns that are no features; rows that differ there do not repeat
+    each other.
     """
     features = _Features(table)
     numbers = to_numbers(table.target) if task == "regression" else None
@@ -142,7 +148,7 @@ def about_columns(
         may_be_entity = codes is not None and not advice and not grouped
         if may_be_entity and len(features.values) <= _MOST_COLUMNS:
             yield from _about_entity(name, features, explained)
-    yield from _about_equal_rows(features, target)
+    yield from _about_equal_rows(features, target, left_out)
 
 
 def _about_entity(
@@ -198,17 +204,22 @@ def _advice_on_code(name: str) -> str:
     return f"{problem}: {words} if they are categories"
 
 
-def _about_equal_rows(features: _Features, target: NDArray[np.int64]) -> Iterator[str]:
-    """Yield a warning if some rows repeat others in all features and in the target.
+def _about_equal_rows(
+    features: _Features,
+    target: NDArray[np.int64],
+    left_out: Iterable[NDArray[Any]],
+) -> Iterator[str]:
+    """Yield a warning if some rows repeat others in all columns and in the target.
 
-    `target`: a number for each row that is the same for equal targets.
+    `target`: a number for each row that is the same for equal targets. `left_out`: the values of
+    the columns that are no features, such as names.
     """
     # Columns of fractions first: few of them already distinguish most rows.
     names = sorted(features.values, key=features.may_repeat)
     numbers = [features.values[name] for name in names if name not in features.nominal]
     if _distinguish_rows(numbers[:_FRACTIONS]):
         return
-    codes = chain(map(features.codes, names), [target])
+    codes = chain(map(features.codes, names), [target], map(value_codes, left_out))
     yield from _about_repeated_rows(codes, len(target))
 
 

@@ -93,6 +93,7 @@ def describe(request: UserData) -> DatasetSpec:
         grouped=request.groups is not None,
         dates={*dates, *raw.text},
         is_guessed=not request.task and file.target == "",
+        left_out=map(full.column, names_left_out),
     )
     warnings = [*_row_warnings(full, columns, request), *about_columns]
     described_source = source.model_copy(

@@ -217,6 +217,13 @@ def test_a_warning_counts_repeated_rows(tmp_path: Path) -> None:
     assert warnings(tmp_path, frame) == []  # their dates differ
     (warning,) = warnings(tmp_path, pd.concat([frame, frame[:3]]))
     assert warning.startswith("3 of 123 rows repeat another row")
+    repeated = pd.concat([frame, frame[:3]])
+    names = [f"customer {number}" for number in range(len(repeated))]
+    # Rows of different customers are no duplicates, even if the names are left out.
+    assert warnings(tmp_path, repeated.assign(name=names)) == []
+    names[-2:] = names[1:3]
+    (warning,) = warnings(tmp_path, repeated.assign(name=names))
+    assert warning.startswith("2 of 123 rows repeat another row")
 
 
 @pytest.mark.parametrize(

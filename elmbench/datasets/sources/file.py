@@ -249,7 +249,11 @@ def read_words(source: FileSource, names: Collection[str]) -> dict[str, NDArray[
         sparse=True,
         has_target=False,
     )
-    check_columns(table, names)
+    for name in names:
+        if name not in table.index:
+            error = _no_column(table.origin, name, table.names)
+            error.next_step = "name a column of the file, or give --sep"
+            raise error
     return {name: table.column(name) for name in names}
 
 
