@@ -1,7 +1,7 @@
 """Blocks of Markdown that are made from results: tables, verdicts, claims and sentences."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -34,7 +34,7 @@ from elmbench.specs.catalogue import find_experiment, tables_by_paper
 from elmbench.specs.experiments import PROFILES
 from elmbench.specs.profiles import command_for, resolve
 from elmbench.tables.drawing import words_for
-from elmbench.tables.result_table import Section
+from elmbench.tables.result_table import Entry, Section
 
 #: Tables with fewer compared values are not distorted.
 FEWEST_VALUES = 5
@@ -195,8 +195,8 @@ class ResultBlocks:
 
         It has the first section under `reading`: "id=value;id=value", or empty for the default
         readings. `id`: of the table, or its alias. `metric`, `dataset`: show only this one; all if
-        empty, and all metrics if no value of `metric` is published. Raises ElmbenchError if the
-        table has no results under the profile or the reading, on the data set or of the metric.
+        empty. Raises ElmbenchError if the table has no results under the profile or the reading, on
+        the data set or of the metric, and if no value of `metric` is published.
         """
         results = self.table_results(id, profile)
         if dataset:
@@ -206,10 +206,7 @@ class ResultBlocks:
         section = _find_section(results, reading)
         entries = section.entries
         if metric:
-            _check_name("metric", metric, (entry.measure.metric for entry in entries))
-            entries = tuple(
-                entry for entry in entries if entry.measure.metric == metric
-            )
+            entries = _entries_of_metric(metric, entries)
         shown = replace(section, entries=entries)
         table = replace(results.table, sections=(shown,), notes=())
         text = as_text(table_text(table, results.resolved))
@@ -448,6 +445,24 @@ def _check_name(kind: str, name: str, names: Iterable[str]) -> None:
     allowed = list(dict.fromkeys(names))
     if name not in allowed:
         raise unknown_name(kind, name, allowed, "correct the words of the block")
+
+
+def _entries_of_metric(metric: str, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Return the entries of a metric, some of which are published.
+
+    `entries`: of a section. Raises ElmbenchError if the metric is unknown or none of its values are
+    published: only published metrics have a table of their own.
+    """
+    _check_name("metric", metric, (entry.measure.metric for entry in entries))
+    published = {entry.measure.metric for entry in entries if entry.published}
+    if metric not in published:
+        names = ", ".join(sorted(published))
+        raise ElmbenchError(
+            f"no value of the metric {metric!r} is published",
+            expected=f"one of {names}" if published else "a block without metric=",
+            next_step="correct the words of the block",
+        )
+    return tuple(entry for entry in entries if entry.measure.metric == metric)
 
 
 def _find_section(results: Results, reading: str) -> Section:

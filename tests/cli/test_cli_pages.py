@@ -91,6 +91,10 @@ def test_a_paper_that_has_not_run_says_so(elmbench: Callable, one: Path) -> None
         (block("table one fats"), "unknown profile 'fats' (did you mean 'fast'?)"),
         (block("table one ci reading=order=stored"), "under order=stored"),
         (block("table one ci metric=mc"), "unknown metric 'mc' (did you mean 'mcc'?)"),
+        (
+            block("table one ci metric=n_units"),
+            "'n_units' is published\nExpected: one of fit_seconds, mcc",
+        ),
         (block("table one ci dataset=x"), "unknown data set 'x'"),
         ("<!-- elmbench pages: grid -->\nText.\n", "the block 'grid' has no end"),
         (
