@@ -68,7 +68,7 @@ class ComparisonTable(TableKind):
         """Return the heading: the order of the models, and the meaning of p.
 
         It also names the metrics if one ranks and another chooses hyperparameters. The meaning of p
-        is left out for the official split, whose single test part allows no test.
+        is left out if the splits of no data set allow a test.
         """
         tasks = dict.fromkeys(spec.task for spec in self.experiment.datasets.values())
         first = _first_metrics(self.spec, tasks)
@@ -77,9 +77,16 @@ class ComparisonTable(TableKind):
             order = "best first"
         else:
             order = f"best {first} first, hyperparameters chosen by {chooses}"
-        if self.spec.protocol.outer.kind == "official":
+        if not any(map(self._allows_test, self.experiment.datasets)):
             return order
         return f"{order}; p: p-value of the difference from the best model"
+
+    def _allows_test(self, dataset: str) -> bool:
+        """Return True if the outer split of a data set has different test parts of known size."""
+        outer = self.spec.protocol.outer
+        n_parts = outer.runs_of(dataset) * outer.folds_of(dataset)
+        share = share_of_test_rows(dataset, self.experiment)
+        return n_parts > 1 and share is not None
 
     def measures(self, dataset: str, model: str) -> list[Measure]:
         """Return the metrics of the task, the rank, p, the times and the size of a model.

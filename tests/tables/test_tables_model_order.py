@@ -4,7 +4,17 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from made_cells import Toy, frame, notes_of, rows_of, summary_of, table_from
+from made_cells import (
+    Toy,
+    cell,
+    frame,
+    headings,
+    notes_of,
+    rows_of,
+    summary_of,
+    table_from,
+    table_of,
+)
 from sentences import sentence
 
 from elmbench.evaluation.model_order import ModelOrder, rank_models
@@ -141,3 +151,42 @@ def test_a_table_shows_every_tied_model_in_one_order(toy: Toy) -> None:
     )
     assert all(table == tables[0] for table in tables)
     assert all(text == texts[0] for text in texts)
+
+
+SIZES = {"sizes": {"wdbc": {"test": 69}}}
+
+
+@pytest.mark.parametrize(
+    ("outer", "is_tested"),
+    [
+        ({"kind": "kfold", "folds": 3}, True),
+        ({"kind": "ordered-kfold", "folds": 3, "runs": 1}, True),
+        ({"kind": "holdout", "runs": 3, **SIZES}, True),
+        # A single test part.
+        ({"kind": "holdout", "runs": 1, **SIZES}, False),
+        ({"kind": "official"}, False),
+        # The same test part in every run.
+        ({"kind": "in-order", "runs": 3, **SIZES}, False),
+        # The numbers of rows are not known.
+        ({"kind": "given", "file": "one.csv", "folds": 3, "runs": 2}, False),
+    ],
+)
+def test_the_heading_explains_p_if_the_table_shows_it(
+    toy: Toy, outer: dict[str, Any], is_tested: bool
+) -> None:
+    resolved = toy(
+        "WDBC,ELM,mcc,0.9,,\n",
+        layout="comparison",
+        protocol={"outer": outer, "select": "published", "order": "stored"},
+    )
+    split = resolved.spec.protocol.outer
+    lines = [
+        cell(model, run, fold, mcc=mcc + 0.01 * fold * mcc, select="published")
+        for model, mcc in (("ELM", 0.9), ("K-ELM", 0.8))
+        for run in range(split.runs)
+        for fold in range(split.folds)
+    ]
+    table = table_of(resolved, lines)
+    (section,) = table.sections
+    assert ("p" in headings(table, section)) is is_tested
+    assert ("p: p-value" in section.heading) is is_tested
