@@ -429,7 +429,7 @@ def _masks_of_wrong_values(frame: pd.DataFrame) -> dict[str, pd.Series[bool]]:
 
     `frame`: with the columns of `cells.csv`. Wrong are texts in columns of numbers, an unknown
     status or selection, a run or fold that is missing or negative, an empty data set or model, and
-    parameters that are not empty and no JSON object.
+    parameters that are no JSON object.
     """
     are_texts = {*_TEXT, WARNING, REMARKS}
     no_numbers = [
@@ -463,12 +463,9 @@ def _are_no_numbers(values: pd.Series[Any]) -> pd.Series[bool]:
 
 
 def _is_mapping(text: str) -> bool:
-    """Return True for the JSON text of an object, and for the empty text.
-
-    These are the valid contents of the column `params`.
-    """
+    """Return True for the JSON text of an object: a valid content of the column `params`."""
     try:
-        return text == "" or isinstance(json.loads(text), dict)
+        return isinstance(json.loads(text), dict)
     except (ValueError, RecursionError):
         return False
 

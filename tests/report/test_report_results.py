@@ -265,6 +265,7 @@ def test_a_folder_that_cannot_be_made(
         ("status", "fine", "status is 'fine'"),
         ("select", "x", "select is 'x'"),
         ("params", "[1]", r"params is '\[1\]'"),
+        ("params", "", "params is ''"),
         ("mcc", "high", "mcc is 'high'"),
         ("fold", "1", "line 3: duplicate cell"),
     ],
