@@ -448,8 +448,7 @@ class DatasetColumns:
     def refuse_search(self, column: str) -> None:
         """Raise ElmbenchError if a column searches, but the outer split is for fixed values.
 
-        Such splits are leave-one-out and the .632 bootstrap. The grids of its ancestors count, even
-        if the paper prints their values.
+        Such splits are leave-one-out and the .632 bootstrap. The grids of its ancestors count.
         """
         kind = self.split.kind
         if kind in FIXED_FITS and self.search_columns(column):

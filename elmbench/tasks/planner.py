@@ -228,10 +228,10 @@ class DatasetPlanner(DatasetColumns):
 
         `printed`: {name: value} of the printed hyperparameters, or None if they are searched.
         `choices_only`: if hyperparameters are searched, show the chosen ones and fit nothing with
-        them. `kind`: the class of the fits. Raises ElmbenchError as `refuse_search` does, except
-        under the selection `once`.
+        them. `kind`: the class of the fits. Raises ElmbenchError as `refuse_search` does, unless the
+        hyperparameters are printed or chosen once.
         """
-        if select != ONCE:
+        if printed is None and select != ONCE:
             self.refuse_search(column)
         model = self.models[column]
         choice: str | None = None

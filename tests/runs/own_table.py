@@ -1,13 +1,19 @@
 """A table of a user in a folder of its own, run under profile `paper`."""
 
 from pathlib import Path
+from typing import Any
 
 import elmbench
 from elmbench.report.table_results import Results
 
 
-def run_own_table(folder: Path, table: str, plugin: str = "") -> Results:
-    """Run a table, with the code of a plug-in file if there is some, and return its results."""
+def run_own_table(
+    folder: Path, table: str, plugin: str = "", **options: Any
+) -> Results:
+    """Run a table, with the code of a plug-in file if there is some, and return its results.
+
+    `options`: further arguments of `elmbench.run`.
+    """
     plugins = []
     if plugin:
         plugins.append(folder / "plug.py")
@@ -19,4 +25,5 @@ def run_own_table(folder: Path, table: str, plugin: str = "") -> Results:
         plugins=plugins,
         spec_dirs=[folder],
         results_dir=folder / "results",
+        **options,
     )

@@ -79,3 +79,19 @@ def test_leave_one_out_may_follow_one_selection(tmp_path: Path) -> None:
     model = RidgeClassifier(alpha=1 / C)
     predicted = cross_val_predict(model, data.X, data.y, cv=LeaveOneOut())
     assert cell["accuracy"] == pytest.approx(np.mean(predicted == data.y))
+
+
+def test_leave_one_out_takes_printed_values_of_a_column_with_a_grid(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "printed.csv").write_text(
+        "dataset,model,metric,value\nwdbc,ridge,C,0.5\n"
+    )
+    table = TABLE.replace("OUTER", "{kind: leave-one-out}")
+    table = table.replace("CANDIDATES", str(CANDIDATES))
+    table = table.replace("published: null", "published: {parameters: printed.csv}")
+    results = run_own_table(tmp_path, table, select=["published"])
+    (cell,) = results.cells.to_dict("records")
+    assert cell["select"] == "published"
+    assert json.loads(cell["params"]) == {"C": 0.5}
+    assert cell["search_seconds"] == 0
