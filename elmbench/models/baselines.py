@@ -83,13 +83,15 @@ class _Neighbors:
         the nearest first; the numbers only if not `return_distance`.
 
         `X`: rows; None for the training rows, which are no neighbours of their own. `n_neighbors`:
-        k; None or 0 stands for that of the model. A k above the number of possible neighbours
-        becomes that number.
+        k; None stands for that of the model. A k above the number of possible neighbours becomes
+        that number; one below 1 raises a ValueError.
         """
         check_is_fitted(self)
         most = self.n_samples_fit_ - (X is None)
+        if n_neighbors is None:
+            n_neighbors = self.n_neighbors
         nearest: Any = super().kneighbors  # type: ignore[misc]
-        return nearest(X, min(n_neighbors or self.n_neighbors, most), return_distance)
+        return nearest(X, min(n_neighbors, most), return_distance)
 
 
 class KNNClassifier(_Neighbors, KNeighborsClassifier):

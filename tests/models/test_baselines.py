@@ -43,6 +43,8 @@ def test_neighbours_are_at_most_all_rows(kind):
                 model.predict_proba(probe), expected.predict_proba(probe)
             )
         assert model.n_neighbors == asked
+        with pytest.raises(ValueError, match="n_neighbors > 0"):
+            model.kneighbors(probe, n_neighbors=0)
         assert n_units(model) == 12
 
 
