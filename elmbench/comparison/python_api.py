@@ -261,11 +261,12 @@ def select_models(models: Any) -> SelectedModels:
     """Return the names of the models of the argument `models` of `compare`, and the estimators.
 
     `models`: a name, an estimator, or a sequence of names, estimators and pairs (name, estimator);
-    empty or None for none. A pair alone counts as a sequence of two models. An estimator has its
-    given name, or that of its class or of a pipeline's steps; a number is added if the registry or
-    an earlier model has the name. Names are not checked. Raises ElmbenchError if a model is neither
-    a name nor an estimator.
+    empty or None for none. A pair alone is a sequence of two models; its name must be that of one.
+    An estimator has its given name, or that of its class or of a pipeline's steps; a number is
+    added if the registry or an earlier model has the name. Other names are not checked. Raises
+    ElmbenchError if a model is neither a name nor an estimator, or for a pair alone.
     """
+    _refuse_pair_alone(models)
     names: list[str] = []
     estimators: dict[str, Any] = {}
     for model in _as_sequence(models):
@@ -287,6 +288,25 @@ def select_models(models: Any) -> SelectedModels:
         names.append(name)
         estimators[name] = estimator
     return SelectedModels(names, estimators)
+
+
+def _refuse_pair_alone(models: Any) -> None:
+    """Raise ElmbenchError if the argument `models` is a pair (name, estimator), not in a sequence.
+
+    If the name is an address or that of a known model, these are two models instead.
+    """
+    if not isinstance(models, tuple) or len(models) != 2:
+        return
+    name, estimator = models
+    if not isinstance(name, str) or not _is_estimator(estimator):
+        return
+    if ":" not in name and name not in registry():
+        pair = f"({name!r}, {type(estimator).__name__}(...))"
+        raise ElmbenchError(
+            f"`models` is the pair {pair}, but {name!r} is not the name of a model",
+            expected=f"a list of pairs: [{pair}]",
+            next_step="correct `models`",
+        )
 
 
 def _as_sequence(models: Any) -> Iterable[Any]:

@@ -228,8 +228,8 @@ class DatasetPlanner(DatasetColumns):
 
         `printed`: {name: value} of the printed hyperparameters, or None if they are searched.
         `choices_only`: if hyperparameters are searched, show the chosen ones and fit nothing with
-        them. `kind`: the class of the fits. Raises ElmbenchError as `refuse_search` does, unless the
-        hyperparameters are printed or chosen once.
+        them. `kind`: the class of the fits. Raises ElmbenchError as `refuse_search` does, unless
+        the hyperparameters are printed or chosen once.
         """
         if printed is None and select != ONCE:
             self.refuse_search(column)

@@ -281,6 +281,14 @@ def test_estimators_and_names_of_models_are_compared_together() -> None:
             elmbench.compare(X, y, [wrong])
 
 
+def test_a_pair_of_name_and_estimator_must_be_in_a_list() -> None:
+    expected = "Expected: a list of pairs: [('mine', SVC(...))]"
+    with pytest.raises(ElmbenchError, match=re.escape(expected)):
+        elmbench.compare(X, y, ("mine", SVC()))
+    results = elmbench.compare(X, y, ("ridge", SVC()), folds=2)
+    assert {*results.cells["model"]} == {"ridge", "SVC", "dummy"}
+
+
 def test_errors_are_in_the_units_of_the_target() -> None:
     X, y = load_diabetes(return_X_y=True)
     results = elmbench.compare(
