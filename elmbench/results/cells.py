@@ -527,7 +527,7 @@ def _unit_with_data(key: str, records: Mapping[str, dict[str, Any]]) -> dict[str
     if not unit or "dataset" in unit:
         return unit
     needed = (_unit_with_data(need, records) for need in record["needs"])
-    return next(filter(None, needed), unit)
+    return next((content for content in needed if "dataset" in content), unit)
 
 
 def _identities(

@@ -6,7 +6,8 @@ import itertools
 import math
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from sklearn import metrics as sk
 from elmbench.errors import ElmbenchError
 from elmbench.evaluation.stored_predictions import _pack
 from elmbench.execution.store import Store
-from elmbench.results.cells import cells_frame, read_cells, write_frame
+from elmbench.results.cells import cells_frame, provenance, read_cells, write_frame
+from elmbench.tasks.base import Context, Result, Task
 from elmbench.tasks.plan import Cell
 
 COUNTS = {"tn": 118, "fp": 1, "fn": 5, "tp": 66}
@@ -34,6 +36,21 @@ METRICS = {
     "recall": 66 / 71,
     "f1": 132 / 138,
 }
+
+
+@dataclass(frozen=True)
+class Constant(Task):
+    """A task without data, which may combine other tasks."""
+
+    kind = "constant"
+    combines: tuple[str, ...] = ()
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return self.combines
+
+    def run(self, inputs: Mapping[str, Result], context: Context) -> Result:
+        return {}
 
 
 def result(status: str = "ok", **values: Any) -> dict[str, Any]:
@@ -288,3 +305,19 @@ def test_a_results_folder_below_a_file_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ElmbenchError, match="does not exist"):
         read_cells(tmp_path / "file" / "ci" / "toy" / "one" / "cells.csv")
+
+
+def test_data_and_model_of_combined_tasks_are_those_of_the_first_with_data(
+    toy: Toy, tmp_path: Path
+) -> None:
+    """A plug-in's task may combine tasks without data and fits."""
+    store = Store(tmp_path)
+    constant = Constant()
+    fit = keep(store, "fit", result(), model="elm")
+    combined = Constant(combines=(constant.key, fit))
+    for task in (constant, combined):
+        store.put(task, {"status": "ok", "reason": ""}, "e")
+    planned = Cell("wdbc", "ELM", 0, 0, "nested", "", key=combined.key, family="f")
+    origin = provenance(toy(), [planned], store, [])
+    assert origin["datasets"] == {"wdbc": ["abc"]}
+    assert origin["models"] == {"ELM": "elm, version 3"}
