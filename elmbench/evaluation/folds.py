@@ -155,30 +155,35 @@ class OuterFold:
 
     @property
     def _n_test_part(self) -> int:
-        """The number of all rows that are not in the training part, according to the spec.
+        """The number of rows of the test part, according to the spec.
 
-        So it is 0 if the size of that part is unknown, and too large for a holdout that leaves out
-        rows. For bootstraps, it is the expected number.
+        That of all rows if the part is of unknown size: of official parts without sizes, and of the
+        only fold of a given or plug-in split. Too large for a holdout that leaves out rows. For
+        bootstraps, it is the expected number.
         """
+        n = self.dataset.n_rows
         if self.protocol.outer.kind in BOOTSTRAPS:
             # (1 - 1/n)^n of the rows are not drawn.
-            return round(math.exp(-1) * self.dataset.n_rows)
-        return self.dataset.n_rows - self._n_training_part
+            return round(math.exp(-1) * n)
+        n_other_rows = n - self._n_training_part
+        return n_other_rows if n_other_rows > 0 else n
 
     @property
     def _n_training_part(self) -> int:
         """The number of rows of the training part, according to the spec.
 
-        Of official parts, it is the size that the spec gives, or that of all rows if it gives none;
-        of other splits, it follows from the number of all rows.
+        Of official parts, it is the size that the spec gives, in proportion if only some rows are
+        used, or that of all rows if it gives none; of other splits, it follows from the number of
+        all rows.
         """
         n = self.dataset.n_rows
-        outer = self.protocol.outer
+        outer = split_of_rows(self.dataset, self.protocol.outer, n)
         if outer.kind != "official":
             return n_training_rows(outer, n)
         spec = self.dataset.spec
-        sizes = spec.shape.split if spec else None
-        return sizes[0] if sizes else n
+        if spec is None or spec.shape.split is None:
+            return n
+        return spec.shape.split[0] * n // spec.shape.instances
 
 
 @dataclass(frozen=True)

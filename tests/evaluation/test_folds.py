@@ -69,26 +69,38 @@ def test_training_rows_are_stored_or_shuffled_by_run_and_fold(
 
 
 @pytest.mark.parametrize(
-    ("outer", "rows", "n"),
+    ("outer", "rows", "n_train", "n_test"),
     [
-        ({"kind": "kfold", "folds": 3}, None, 60),
-        ({"kind": "kfold", "folds": 3}, 30, 20),
-        ({"kind": "holdout", "train": 50, "test": 10}, None, 50),
-        ({"kind": "holdout", "test": 10}, None, 80),
-        ({"kind": "official"}, None, 75),
+        ({"kind": "kfold", "folds": 3}, None, 60, 30),
+        ({"kind": "kfold", "folds": 3}, 30, 20, 10),
+        ({"kind": "holdout", "train": 50, "test": 40}, None, 50, 40),
+        ({"kind": "holdout", "train": 50, "test": 40}, 45, 25, 20),
+        ({"kind": "holdout", "test": 10}, None, 80, 10),
+        ({"kind": "official"}, None, 75, 15),
+        ({"kind": "official"}, 30, 25, 5),
+        # Their sizes are unknown.
+        ({"kind": "given", "folds": 1}, None, 90, 90),
+        ({"kind": "given", "folds": 3}, None, 60, 30),
     ],
 )
-def test_how_many_rows_are_learnt_is_known_without_the_data(
-    make_unit: MakeUnit, outer: dict[str, Any], rows: int | None, n: int
+def test_how_many_rows_are_learnt_and_tested_is_known_without_the_data(
+    make_unit: MakeUnit,
+    outer: dict[str, Any],
+    rows: int | None,
+    n_train: int,
+    n_test: int,
 ) -> None:
     outer_fold = outer_fold_of(make_unit(rows=rows, outer=outer))
     spec = DatasetSpec.model_construct(
         name="two", shape=Shape(instances=90, features=3, split=(75, 15))
     )
-    assert (
-        replace(outer_fold, dataset=replace(outer_fold.dataset, spec=spec)).n_train == n
-    )
-    assert outer_fold.n_train == (90 if outer["kind"] == "official" else n)
+    fold = replace(outer_fold, dataset=replace(outer_fold.dataset, spec=spec))
+    assert (fold.n_train, fold.n_test) == (n_train, n_test)
+
+
+def test_official_parts_of_unknown_size_may_have_all_rows(make_unit: MakeUnit) -> None:
+    fold = outer_fold_of(make_unit(outer={"kind": "official"}))
+    assert (fold.n_train, fold.n_test) == (90, 90)
 
 
 def test_scaling_over_all_rows(toys: dict[str, Dataset], make_unit: MakeUnit) -> None:

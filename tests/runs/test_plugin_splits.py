@@ -154,3 +154,13 @@ def test_no_built_in_kind_is_replaced(tmp_path: Path, kind: str) -> None:
     with pytest.raises(ElmbenchError) as error, loaded_plugins([plugin]):
         pass
     assert "has a built-in name" in error.value.found
+
+
+def test_a_profile_limits_the_test_rows_of_a_split_with_one_fold(
+    tmp_path: Path,
+) -> None:
+    table = TABLE.replace("{kind: three-parts, runs: 2}", "{kind: one-part}")
+    table += "profiles: {paper: {test-rows: 50}}\n"
+    plugin = PLUGIN.replace('"three-parts"', '"one-part"').replace("(3,", "(1,")
+    results = run_own_table(tmp_path, table, plugin)
+    assert results.cells["n_test"].tolist() == [50]
