@@ -60,8 +60,7 @@ def discriminants(
     the rows, (n,), not their roots, may be 0; None if all are 1. `from_products`: True to compute
     sizes above n from the products of the rows, only without weights; these discriminants agree
     within round-off, and their condition is a bound. A class of a single row leads to a warning; so
-    do coinciding means, except from products. A column without rows of one sign has a direction of
-    zero.
+    do coinciding means. A column without rows of one sign has a direction of zero.
     """
     result: dict[int, list[Discriminant]] = {size: [] for size in sizes}
     wide = [size for size in result if from_products and size > len(T)]
