@@ -205,7 +205,7 @@ def table_command(
 ) -> None:
     """Print a table or its statistics from its cells.csv, or rewrite its other files."""
     from elmbench.report.shown_results import shown_results
-    from elmbench.report.table_results import records
+    from elmbench.report.table_results import frame_json_dicts
     from elmbench.results.folders import check_not_results
     from elmbench.specs.profiles import find_resolved
 
@@ -232,7 +232,7 @@ def table_command(
         show_statistics(results, diagram, form)
         return
     if state.as_json:
-        state.emit(records(results.summary))
+        state.emit(frame_json_dicts(results.summary))
     elif form == "text":
         state.console.print(results.renderable(state.width, readings=readings))
         if results.n_other_readings and not readings:
@@ -365,10 +365,10 @@ def _check_print(names: Sequence[str]) -> bool:
     NothingToCompareError if none has published values.
     """
     from elmbench.cli.check_text import findings_text
-    from elmbench.report.checks.print_findings import check_prints, findings_record
+    from elmbench.report.checks.print_findings import check_prints, findings_json_dicts
 
     checked = check_prints(names)
-    state.emit(findings_record(checked), findings_text(checked))
+    state.emit(findings_json_dicts(checked), findings_text(checked))
     return any(table.findings for table in checked)
 
 
@@ -384,14 +384,14 @@ def _check_against_baseline(names: list[str], profile: str | None) -> bool:
     from elmbench.report.checks.checked_tables import nothing_compared
 
     outcomes = check_baselines(names, state.results_dir, profile or "ci")
-    records = []
+    json_dicts = []
     compared = 0
     differs = False
     for name, check in outcomes.items():
-        records.append({"experiment": name, **check})
+        json_dicts.append({"experiment": name, **check})
         compared += check["compared"]
         differs = differs or bool(check["differences"])
-    state.emit(records, baseline_text(outcomes))
+    state.emit(json_dicts, baseline_text(outcomes))
     if not compared:
         raise nothing_compared([], profile, state.results_dir)
     return differs
@@ -415,7 +415,7 @@ def _check_against_papers(
     with show_tables() as watch:
         check = recall_check(names, profile, dirs, watch, as_json=state.as_json)
     if state.as_json:
-        state.emit(check.record)
+        state.emit(check.json_dicts)
     elif check.tables:
         state.emit(None, check_text(check.blocks))
     if check.origins:

@@ -98,7 +98,7 @@ def _show(results: Sequence[Results], prepared: PreparedRun) -> None:
     from elmbench.tables.result_table import CONCLUSION
 
     if state.as_json:
-        from elmbench.report.table_results import records
+        from elmbench.report.table_results import frame_json_dicts
 
         state.emit(
             [
@@ -107,7 +107,7 @@ def _show(results: Sequence[Results], prepared: PreparedRun) -> None:
                     "profile": result.resolved.profile,
                     "folder": str(result.folder),
                     "cells": result.cells["status"].value_counts().to_dict(),
-                    "summary": records(result.summary),
+                    "summary": frame_json_dicts(result.summary),
                     "notes": [
                         note.text for note in result.table.notes if note.kind != "claim"
                     ],

@@ -78,8 +78,8 @@ def show_statistics(
             whole=("model",),
         )
         parts += [heading, table, Text(comparison.differences)]
-    records = [comparison.to_json_dict() for comparison in comparisons]
-    state.emit(records, Group(*parts))
+    json_dicts = [comparison.to_json_dict() for comparison in comparisons]
+    state.emit(json_dicts, Group(*parts))
 
 
 def _nothing_to_compare(resolved: Resolved) -> ElmbenchError:

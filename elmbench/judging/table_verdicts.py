@@ -152,18 +152,18 @@ class TableVerdict:
             "values": {
                 "n": values.n,
                 "within_margin": values.within,
-                "median": _interval_record(values.median),
-                "median_in_margins": _interval_record(values.margins),
+                "median": _interval_json_dict(values.median),
+                "median_in_margins": _interval_json_dict(values.margins),
                 "largest": values.largest,
                 "largest_at": list(values.largest_at),
             },
             "order": {
-                **_order_record(order),
+                **_order_json_dict(order),
                 "models": order.separated_pairs_by_model,
-                "proposed_against_rest": _order_record(self.proposed_order),
+                "proposed_against_rest": _order_json_dict(self.proposed_order),
                 "power": _finite_or_none(self.power),
             },
-            "differences": {"slope": _interval_record(self.differences)},
+            "differences": {"slope": _interval_json_dict(self.differences)},
         }
         for name, verdict in self.measures.items():
             measures[name].update(
@@ -191,7 +191,7 @@ class TableVerdict:
         }
 
 
-def _order_record(order: Order) -> dict[str, Any]:
+def _order_json_dict(order: Order) -> dict[str, Any]:
     """Return an order for JSON: the numbers of pairs on a data set, and their share.
 
     The keys are `pairs` (their number), `same`, `opposite` and `not_separated` (the numbers of
@@ -203,11 +203,11 @@ def _order_record(order: Order) -> dict[str, Any]:
         "same": order.same,
         "opposite": order.opposite,
         "not_separated": order.unseparated,
-        "share_of_same_means": _interval_record(order.share),
+        "share_of_same_means": _interval_json_dict(order.share),
     }
 
 
-def _interval_record(interval: Interval) -> dict[str, float | None]:
+def _interval_json_dict(interval: Interval) -> dict[str, float | None]:
     """Return an interval for JSON: estimate, low and high, with None for NaN and infinity."""
     return {
         "estimate": _finite_or_none(interval.estimate),

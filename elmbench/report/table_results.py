@@ -231,7 +231,7 @@ def part_of(results: Results, cells: Iterable[Cell]) -> Results:
     return replace(results, cells=part)
 
 
-def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
+def frame_json_dicts(frame: pd.DataFrame) -> list[dict[Any, Any]]:
     """Return the lines of a data frame as dicts {column: value}, None for missing values."""
     columns = {}
     for name in frame:

@@ -26,7 +26,7 @@ from elmbench.metrics import COUNTS, REGISTRY, metrics_taking
 from elmbench.registry.scorers import find_metric
 from elmbench.results import group_by
 from elmbench.specs.measures import FACTS, MEASURES
-from elmbench.specs.profiles import COMPARE, Resolved, command_for, comparison_record
+from elmbench.specs.profiles import COMPARE, Resolved, command_for, comparison_json_dict
 from elmbench.tasks.plan import Cell
 
 CELL_NAMES = ["dataset", "model", "run", "fold", "select", "reading"]
@@ -501,7 +501,7 @@ def provenance(
     ]
     origin["solvers"] = _solvers(records.values())
     if resolved.profile == COMPARE:
-        origin.update(comparison_record(resolved))
+        origin.update(comparison_json_dict(resolved))
     return origin
 
 

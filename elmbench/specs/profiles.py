@@ -328,7 +328,7 @@ def comparison_of(
     return Resolved(file, file.spec, COMPARE, parse_spec(Profile, settings, source))
 
 
-def comparison_record(resolved: Resolved) -> dict[str, Any]:
+def comparison_json_dict(resolved: Resolved) -> dict[str, Any]:
     """Return {"spec": ...}, the content from which `recorded_comparison` reads a comparison.
 
     Its keys are `content` and `settings` (see `comparison_of`) and `data`, {data set: its entry} as
@@ -366,45 +366,45 @@ def recorded_comparison(name: str, results_dir: Path) -> Resolved:
     ElmbenchError if there is none or several.
     """
     folder = results_dir / COMPARE
-    records = {
+    paths = {
         f"own/{path.parent.name}": path
         for path in sorted(folder.glob("own/*/environment.json"))
         if _read_spec(path)
     }
-    if not records:
+    if not paths:
         problem = f"{results_dir} holds no comparison {name!r}"
         compare = f"elmbench compare FILE --name {name[4:]}"
         raise ElmbenchError(
             problem, expected="one that `elmbench compare` wrote", next_step=compare
         )
-    ids = [id for id in records if is_id_of(name, id)]
+    ids = [id for id in paths if is_id_of(name, id)]
     if not ids:
         raise unknown_name(
-            "comparison", name, [*records], "elmbench compare FILE --name NAME"
+            "comparison", name, [*paths], "elmbench compare FILE --name NAME"
         )
     if len(ids) > 1:
-        raise _ambiguous(name, {id: records[id] for id in ids})
-    path = records[ids[0]]
-    record = _read_spec(path)
-    specs = parse_dataset_specs(record["data"], str(path)).values()
-    return comparison_of(record["content"], record["settings"], specs, path)
+        raise _ambiguous(name, {id: paths[id] for id in ids})
+    path = paths[ids[0]]
+    spec = _read_spec(path)
+    specs = parse_dataset_specs(spec["data"], str(path)).values()
+    return comparison_of(spec["content"], spec["settings"], specs, path)
 
 
-def _ambiguous(name: str, records: Mapping[str, Path]) -> ElmbenchError:
+def _ambiguous(name: str, paths: Mapping[str, Path]) -> ElmbenchError:
     """Return the error for a name that several comparisons share; it lists them, the latest first.
 
-    `records`: {id of a comparison: path of its `environment.json`}.
+    `paths`: {id of a comparison: path of its `environment.json`}.
     """
-    times = {id: path.stat().st_mtime for id, path in records.items()}
-    latest_first = sorted(records, key=lambda id: times[id], reverse=True)
+    times = {id: path.stat().st_mtime for id, path in paths.items()}
+    latest_first = sorted(paths, key=lambda id: times[id], reverse=True)
     descriptions = []
     for id in latest_first:
-        record = _read_spec(records[id])
-        files = ", ".join(sorted(_data_files(record)))
+        spec = _read_spec(paths[id])
+        files = ", ".join(sorted(_data_files(spec)))
         time = datetime.fromtimestamp(times[id])
         descriptions.append(f"{id} ({files}, written {time:%Y-%m-%d %H:%M:%S})")
     return ElmbenchError(
-        f"{name!r} is the name of {len(records)} comparisons of different data",
+        f"{name!r} is the name of {len(paths)} comparisons of different data",
         expected=f"one of {'; '.join(descriptions)}",
         next_step=f"elmbench table {latest_first[0]}",
     )
@@ -413,18 +413,18 @@ def _ambiguous(name: str, records: Mapping[str, Path]) -> ElmbenchError:
 def _read_spec(path: Path) -> dict[str, Any]:
     """Return the `spec` of a comparison from its `environment.json`; empty if there is none.
 
-    It has the keys `content`, `settings` and `data` (see `comparison_record`).
+    It has the keys `content`, `settings` and `data` (see `comparison_json_dict`).
     """
-    record = read_json(path).get("spec")
-    return record if isinstance(record, dict) else {}
+    spec = read_json(path).get("spec")
+    return spec if isinstance(spec, dict) else {}
 
 
-def _data_files(record: Mapping[str, Any]) -> set[str]:
-    """Return the paths of the data files in the record of a comparison (see `_read_spec`).
+def _data_files(spec: Mapping[str, Any]) -> set[str]:
+    """Return the paths of the data files in the `spec` of a comparison.
 
-    `record`: of its keys, only `data` is read; the result is empty without it.
+    `spec`: of its keys, only `data` is read; the result is empty without it.
     """
     sources = [
-        source for spec in record.get("data", {}).values() for source in spec["sources"]
+        source for entry in spec.get("data", {}).values() for source in entry["sources"]
     ]
     return {source["path"] for source in sources if "path" in source}

@@ -11,7 +11,7 @@ from elmbench.errors import ElmbenchError
 from elmbench.judging.baseline import compare_with_baseline
 from elmbench.report.checks.baseline_check import check_baselines
 from elmbench.report.checks.published_tables import check_published
-from elmbench.report.table_results import Results, records, results_of_table
+from elmbench.report.table_results import Results, frame_json_dicts, results_of_table
 from elmbench.report.writers.html import html
 from elmbench.report.writers.latex import latex
 from elmbench.report.writers.markdown import markdown
@@ -69,7 +69,7 @@ def show(results: Results) -> None:
         markdown(results.table, ["a"]),
     ):
         assert isinstance(text, str)
-    json.dumps(records(results.summary))
+    json.dumps(frame_json_dicts(results.summary))
 
 
 def cells_inputs() -> st.SearchStrategy[bytes]:

@@ -33,7 +33,7 @@ def test_the_same_check_comes_from_the_cache(
 ) -> None:
     computed = recall_check([TABLE], None, dirs, as_json=as_json)
     assert computed.compared
-    assert bool(computed.record) is as_json
+    assert bool(computed.json_dicts) is as_json
     assert bool(computed.blocks) is not as_json
     monkeypatch.setattr(published_tables, "check_published", refuse)
     assert recall_check([TABLE], None, dirs, as_json=as_json) == computed
@@ -66,8 +66,8 @@ def test_a_check_that_warned_warns_again(dirs: ResultsDirs) -> None:
             recall_check([TABLE], None, dirs)
 
 
-def test_the_record_of_a_check_has_numbers_for_decimals(dirs: ResultsDirs) -> None:
+def test_the_json_of_a_check_has_numbers_for_decimals(dirs: ResultsDirs) -> None:
     check = recall_check([TABLE], None, dirs, as_json=True)
-    (table,) = check.record or ()
+    (table,) = check.json_dicts or ()
     assert {type(value["published"]) for value in table["values"]} == {float}
-    json.dumps(check.record)
+    json.dumps(check.json_dicts)

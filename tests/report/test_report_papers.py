@@ -17,7 +17,10 @@ from elmbench.judging.table_verdicts import MeasureVerdict, judge_table
 from elmbench.judging.verdict_words import JUDGED, VERDICTS
 from elmbench.numerics.significance import SignificanceResult
 from elmbench.report.build_site import gather_papers
-from elmbench.report.checks.published_tables import check_published, published_record
+from elmbench.report.checks.published_tables import (
+    check_published,
+    published_json_dicts,
+)
 from elmbench.report.checks.text_blocks import check_blocks
 from elmbench.report.papers import PaperResults, TableResults, papers_of
 from elmbench.report.result_blocks import ResultBlocks
@@ -334,7 +337,9 @@ def test_check_and_site_test_the_same_claims_of_all_profiles() -> None:
         PAPERS["kos-elm"].main_claims
     )
     # Sylva has results under the profile `fast` only, WDBC under `paper` too.
-    records = {record["experiment"]: record for record in published_record([checked])}
+    records = {
+        record["experiment"]: record for record in published_json_dicts([checked])
+    }
     profiles = {
         claim["dataset"]: claim["profile"]
         for claim in records["kos-elm/table4"]["claims"]
@@ -362,7 +367,7 @@ def test_every_value_of_a_table_counts_in_one_way_in_all_outputs() -> None:
         ["kos-elm/table4", "rkelm/table3"], None, ResultsDirs(RESULTS)
     )[:1]
     # WDBC counts under the profile `paper`, Sylva under `fast`, which alone has it.
-    (record,) = published_record([paper])
+    (record,) = published_json_dicts([paper])
     assert {(one["dataset"], one["profile"]) for one in record["values"]} == {
         ("wdbc", "paper"),
         ("sylva", "fast"),

@@ -83,7 +83,7 @@ def summary_text(checked: Sequence[CheckedPrint]) -> str:
     return f"{findings} in {values} of {tables}."
 
 
-def findings_record(checked: Sequence[CheckedPrint]) -> list[dict[str, Any]]:
+def findings_json_dicts(checked: Sequence[CheckedPrint]) -> list[dict[str, Any]]:
     """Return the findings on each table as a list of dicts for JSON.
 
     The keys are `experiment` (the id), `values` (the number of published values) and `findings` (a

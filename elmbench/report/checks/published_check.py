@@ -26,9 +26,9 @@ class PublishedCheck:
     Attributes
     ----------
     blocks : sequence of Block
-        Its text; empty if there is a `record`.
-    record : list of dict or None
-        Its content for JSON, a dict for each table (see `published_record`); None unless it was
+        Its text; empty if there are `json_dicts`.
+    json_dicts : list of dict or None
+        Its content for JSON, a dict for each table (see `published_json_dicts`); None unless it was
         requested.
     origins : str
         The line on the folders of the results; empty if there is one folder.
@@ -45,7 +45,7 @@ class PublishedCheck:
     """
 
     blocks: Sequence[Block] = ()
-    record: list[dict[str, Any]] | None = None
+    json_dicts: list[dict[str, Any]] | None = None
     origins: str = ""
     tables: Sequence[str] = ()
     profile: str = ""
@@ -66,8 +66,8 @@ def recall_check(
 
     `names`: ids or aliases; all tables with results if empty. `profile`: None for all but `ci`, or
     `ci` if there is no other. `watch`: yields the tables that it is given, to show progress; it is
-    not called if the cache has the comparison. `as_json`: make the record for JSON, with no blocks;
-    else the blocks of text, and no record. A comparison with warnings, or without compared values,
+    not called if the cache has the comparison. `as_json`: make the dicts for JSON, with no blocks;
+    else the blocks of text, and no dicts. A comparison with warnings, or without compared values,
     is not cached. Raises NothingToCompareError if a named table has no results.
     """
 
@@ -97,12 +97,12 @@ def published_check(
     """Return the comparison of tables with their papers, from results that were read before.
 
     `papers`: from `check_published`. `dirs`: the folders that they were read from, for the line on
-    the origins. `as_json`: make the record for JSON (`record`), without blocks; else make the
-    blocks of text (`blocks`), and `record` is None. Without papers, there are no blocks.
+    the origins. `as_json`: make the dicts for JSON (`json_dicts`), without blocks; else make the
+    blocks of text (`blocks`), and `json_dicts` is None. Without papers, there are no blocks.
     """
     from elmbench.judging.expectations import check_strictly
     from elmbench.judging.verdict_words import COMPARED
-    from elmbench.report.checks.published_tables import published_record
+    from elmbench.report.checks.published_tables import published_json_dicts
     from elmbench.report.checks.text_blocks import check_blocks
 
     tables = [table for paper in papers for table in paper.tables]
@@ -113,7 +113,7 @@ def published_check(
     outcome = check_strictly(paper.judged for paper in papers)
     return PublishedCheck(
         blocks=() if as_json or not papers else check_blocks(papers),
-        record=published_record(papers) if as_json else None,
+        json_dicts=published_json_dicts(papers) if as_json else None,
         origins="" if dirs.committed is None else dirs.origins(profiles),
         tables=[*profiles],
         profile=profiles[tables[0].file.id][0] if tables else "",
@@ -128,10 +128,10 @@ def published_check(
     )
 
 
-def _check_from_json(record: Mapping[str, Any]) -> PublishedCheck:
+def _check_from_json(fields: Mapping[str, Any]) -> PublishedCheck:
     """Return a check from the object of its JSON: {field: value}, with blocks as dicts."""
-    blocks = [Block(**block) for block in record["blocks"]]
-    return PublishedCheck(**{**record, "blocks": blocks})
+    blocks = [Block(**block) for block in fields["blocks"]]
+    return PublishedCheck(**{**fields, "blocks": blocks})
 
 
 def _json_value(value: Any) -> Any:

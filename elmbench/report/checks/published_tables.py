@@ -14,7 +14,7 @@ from elmbench.report.papers import (
     read_paper_table,
     without_ci,
 )
-from elmbench.report.table_results import records
+from elmbench.report.table_results import frame_json_dicts
 from elmbench.results.folders import (
     ResultsDirs,
 )
@@ -46,7 +46,7 @@ def check_published(
     return papers_of(tables)
 
 
-def published_record(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
+def published_json_dicts(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
     """Return the comparison of each table with its paper as a dict for JSON, in a list.
 
     A dict has `experiment` (the id), `profile`, `folder`, `verdict` (on the main metric),
@@ -55,13 +55,13 @@ def published_record(papers: Iterable[PaperResults]) -> list[dict[str, Any]]:
     faithful results.
     """
     return [
-        _table_record(table, paper.judged.claims)
+        _table_json_dict(table, paper.judged.claims)
         for paper in papers
         for table in paper.tables
     ]
 
 
-def _table_record(
+def _table_json_dict(
     table: TableResults, claims: Sequence[ClaimOutcome]
 ) -> dict[str, Any]:
     """Return the comparison of a table with its paper as a dict for JSON.
@@ -86,12 +86,12 @@ def _table_record(
         "facts": facts,
         "verdict": "" if main is None else main.state,
         "measures": [verdict.to_json_dict() for verdict in judged.verdicts],
-        "values": records(judged.published_values),
+        "values": frame_json_dicts(judged.published_values),
         "claims": [
             claim.to_csv_dict() | {"profile": claim.resolved.profile}
             for claim in claims
             if claim.table == id
         ],
-        "missing_runs": records(judged.missing_runs),
+        "missing_runs": frame_json_dicts(judged.missing_runs),
         "times": [asdict(agreement) for agreement in first.judged.times],
     }
