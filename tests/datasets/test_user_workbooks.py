@@ -114,6 +114,30 @@ def test_numbers_of_a_workbook_have_no_marks(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "header",
+    [("a", "b", "y"), ("a", None, "y"), ("a", "b", None), ()],
+    ids=["all named", "feature without a name", "target without a name", "no header"],
+)
+def test_a_column_without_a_name_is_read_like_one_with_a_name(
+    tmp_path: Path, header: tuple[str | None, ...]
+) -> None:
+    features = [("1,5", "1.234"), ("2,25", 7), ("0,75", "12.345")] * (N // 3)
+    target = np.arange(N) / 8 + 0.001
+    rows = [
+        (*words, float(value)) for words, value in zip(features, target, strict=True)
+    ]
+    path = tmp_path / "x.xlsx"
+    write_rows(path, *([header] if header else []), *rows)
+    name = "x2" if not header else header[2] or "column 3"
+    layout = bool(header)
+    data = load_from_spec(describe(UserData(str(path), name, header=layout)))
+    np.testing.assert_array_equal(
+        data.X, [(1.5, 1234), (2.25, 7), (0.75, 12345)] * (N // 3)
+    )
+    np.testing.assert_array_equal(data.y, target)
+
+
 @pytest.mark.parametrize("target", ["price", "kind"])
 def test_commas_in_all_texts_of_a_workbook_are_refused(
     tmp_path: Path, target: str

@@ -25,7 +25,8 @@ def complete_header(rows: list[list[str]]) -> tuple[list[list[str]], bool]:
 
     R leaves out the name of the column of row names; other programs end all rows but the header
     with a separator. A header of one field too few is completed by "": in front for row names, else
-    at the end. Other rows are returned as they are, with False. `rows`: the header first.
+    at the end. Without such a header, `rows` are returned as they are, with False. `rows`: the
+    header first.
     """
     header, *data = rows
     n_columns = len(header) + 1
@@ -57,7 +58,7 @@ def _are_row_names(words: list[str]) -> bool:
 def _is_title(first: list[str], others: list[list[str]]) -> bool:
     """Return True if `first`, a row of one field less than `others`, is a title above the header.
 
-    It is one if it has one field, or the others have a header.
+    `first` is a title if it has one field, or if `others` have a header.
     """
     if len(first) == 1:
         return True
@@ -67,10 +68,10 @@ def _is_title(first: list[str], others: list[list[str]]) -> bool:
 def n_title_rows(rows: list[list[str]]) -> int:
     """Return the number of rows above the header that are a title: one word in any column, or none.
 
-    0 unless all other rows have the same number of fields, two or more, and the first of them is a
-    header: it has words in at least half of the columns, and one stands above a column of numbers.
-    Above two columns, a title is a row of one field: `a;` may be a header. `rows`: the fields of
-    the first rows.
+    0 unless all rows below the title have the same number of fields, two or more, and the first row
+    below it is a header: this row has words in at least half of the columns, and one stands above a
+    column of numbers. Above two columns, a title is a row of one field: `a;` may be a header.
+    `rows`: the fields of the first rows.
     """
     width = max(map(len, rows), default=0)
     n_titles = 0
@@ -90,9 +91,9 @@ def n_title_rows(rows: list[list[str]]) -> int:
 
 
 def remark_on_titles(titles: list[list[str]]) -> str:
-    """Return the note on the rows above the header, which are left out: at most three of them.
+    """Return the note that the rows above the header are left out; it shows at most three words.
 
-    `titles`: the fields of these rows.
+    `titles`: the fields of each of the rows.
     """
     lines = [word for row in titles for word in row if word]
     return f"left out above the header: {few(lines, _SHOWN_TITLES)}"
@@ -112,9 +113,9 @@ def column_names(
 ) -> tuple[list[str], bool]:
     """Return the names of the columns, and True if they are in the first row.
 
-    Otherwise they are x0, x1, ... A column without a name in the header becomes `column N`, counted
-    from 1. `sample`: the first rows. `header`: True, False, or None to detect it; raises
-    ElmbenchError if a detected header names fewer than half of the columns. `path`: for the error.
+    Otherwise they are x0, x1, ... The names of a header are those of `names_of_header`. `sample`:
+    the first rows. `header`: True, False, or None to detect it; raises ElmbenchError if a detected
+    header names fewer than half of the columns. `path`: for the error.
     """
     words = [word.strip() for word in sample[0]]
     if header is None:
@@ -124,11 +125,18 @@ def column_names(
             _check_header(words, path)
     if not header:
         return [f"x{position}" for position in range(len(words))], False
-    names = [
+    return names_of_header(words), True
+
+
+def names_of_header(words: list[str]) -> list[str]:
+    """Return the names of the columns below a header: its words, and `column N` for an empty one.
+
+    N is counted from 1. `words`: without surrounding spaces. A repeated word stays repeated.
+    """
+    return [
         name or unused_name(f"column {position}", words)
         for position, name in enumerate(words, start=1)
     ]
-    return names, True
 
 
 def _check_header(words: list[str], path: Path) -> None:
@@ -166,9 +174,9 @@ def spare_columns(
 ) -> list[str]:
     """Return the names of the last columns that are nearly empty and have no name in the header.
 
-    Trailing separators and stray cells make them. At most half of their values are present; without
-    a header (`header` is empty), none is. The first column is never spare. Without rows, nothing is
-    returned. `names`: those given to all columns.
+    Trailing separators and stray cells make such columns. At most half of the values of each column
+    are present; without a header (`header` is empty), no value is. The first column is never spare.
+    Without rows, nothing is returned. `names`: those given to all columns.
     """
     n_rows = len(rows)
     if not n_rows:
@@ -187,10 +195,10 @@ def spare_columns(
 def _has_header(rows: list[list[str]]) -> bool:
     """Return True if the first row holds names, because they differ in kind from the values below.
 
-    It does if a word stands above a column of numbers. If all columns are words, it does unless a
-    name recurs below. If numbers stand above all columns of numbers, other columns must hold
-    categories without such a name, or the numbers must be 0, 1, ... A single row counts as names.
-    `rows`: lists of the fields of each row, the possible header first.
+    It does if a word stands above a column of numbers. Otherwise it does not if the first word of a
+    column of words recurs below. Otherwise it does if all columns are words, if a column of words
+    holds categories, or if the numbers above the columns of numbers are 0, 1, ... A single row
+    counts as names. `rows`: lists of the fields of each row, the possible header first.
     """
     numbers = []
     has_repeated_name = False

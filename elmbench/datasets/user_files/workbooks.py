@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,11 @@ from numpy.typing import NDArray
 
 from elmbench.datasets.table import Table, to_numbers
 from elmbench.datasets.unpacking import check_members
-from elmbench.datasets.user_files.headers import n_title_rows, remark_on_titles
+from elmbench.datasets.user_files.headers import (
+    n_title_rows,
+    names_of_header,
+    remark_on_titles,
+)
 from elmbench.datasets.user_files.number_text import (
     looks_numeric,
     may_have_thousands,
@@ -70,8 +74,9 @@ def read_workbook(
         error.found += others
         raise
     table = replace(table, separator="", origin=f"{path}{others}")
-    table = _with_text_cells(table, frame, layout)
-    if _has_fractions(frame, table.target_name):
+    cells_by_name = _cells_by_name(frame, n_rows=len(table.target))
+    table = _with_text_cells(table, cells_by_name, layout)
+    if _has_fractions(cells_by_name.get(table.target_name, [])):
         # A decimal comma in cells of words is not the mark of cells of numbers.
         numbers = to_numbers(table.target)
         table = table if numbers is None else replace(table, target=numbers)
@@ -169,17 +174,18 @@ def _rows_of(rows: Iterable[Sequence[Any]], path: Path) -> list[list[Any]]:
     return [[*values, *[""] * (width - len(values))] for values in table]
 
 
-def _with_text_cells(table: Table, sheet: pd.DataFrame, layout: FileOptions) -> Table:
-    """Return the table with words for the columns in which cells of the sheet hold numbers as text.
+def _with_text_cells(
+    table: Table, cells_by_name: Mapping[str, list[Any]], layout: FileOptions
+) -> Table:
+    """Return the table with words for the columns in which cells of a sheet hold numbers as text.
 
-    `sheet`: the cells that `table` was read from, a row each; a row of names may be the first. In a
-    column of numbers, such cells have points that may separate thousands; in a nominal column or
-    the target, they have commas, and other cells are numbers. Cells of numbers get the decimal mark
-    of the cells of text there, so that the whole column can be read again as text. Columns that the
-    user declares as words stay. `layout`: gives the decimal mark of cells of text; detected if
-    empty.
+    In a column of numbers, such cells have points that may separate thousands; in a nominal column
+    or the target, they have commas, and the column also has cells of numbers. These cells of
+    numbers get the decimal mark of the cells of text, so that the whole column can be read again as
+    text. Columns that the user declares as words stay. `cells_by_name`: of the sheet that `table`
+    was read from, see `_cells_by_name`. `layout`: gives the decimal mark of cells of text; detected
+    if empty.
     """
-    cells_by_name = _cells_by_name(sheet, n_rows=len(table.target))
     decimal = layout.decimal or _decimal_mark_of_texts(cells_by_name.values())
     target = table.target
     features: dict[str, NDArray[np.object_]] = {}
@@ -202,22 +208,21 @@ def _with_text_cells(table: Table, sheet: pd.DataFrame, layout: FileOptions) -> 
 
 
 def _cells_by_name(sheet: pd.DataFrame, *, n_rows: int) -> dict[str, list[Any]]:
-    """Return {name of the column: values of its cells, without that of the name}.
+    """Return {name of a column: values of its cells in the rows of data} for a sheet.
 
-    `sheet`: its cells, a row each; columns are numbered. `n_rows`: the number of rows of data. If
-    the sheet has more rows, the first one holds the names, "" for an empty cell; else they are x0,
-    x1, ...
+    The names are those that `read_text_table` gives to the columns. `sheet`: its cells, a row each.
+    `n_rows`: the number of rows of data. If the sheet has one row more, this row, the first, holds
+    the names; else they are x0, x1, ...
     """
     first_row = len(sheet) - n_rows
-    cells_by_name = {}
-    for position, (_, cells) in enumerate(sheet.items()):
-        name = f"x{position}"
-        if first_row:
-            title = cells.iloc[0]
-            name = str(title).strip()
-        values = cells.iloc[first_row:]
-        cells_by_name[name] = values.tolist()
-    return cells_by_name
+    names = [f"x{position}" for position in range(sheet.shape[1])]
+    if first_row:
+        header = [str(title).strip() for title in sheet.iloc[0]]
+        names = names_of_header(header)
+    return {
+        name: cells.iloc[first_row:].tolist()
+        for name, (_, cells) in zip(names, sheet.items(), strict=True)
+    }
 
 
 def _decimal_mark_of_texts(columns: Iterable[Sequence[Any]]) -> str:
@@ -277,21 +282,13 @@ def _value_of(cell: Any) -> Any:
     return value
 
 
-def _has_fractions(sheet: pd.DataFrame, name: str) -> bool:
-    """Return True if the column with this name has only cells of numbers, some of them not whole.
+def _has_fractions(values: Sequence[Any]) -> bool:
+    """Return True if all cells of a column that are not empty are numbers, some of them not whole.
 
-    Empty cells are ignored. `sheet`: its cells, whose first row holds the names; False if it has no
-    such name.
+    `values`: of the cells of the column, "" for an empty one.
     """
-    for _, cells in sheet.items():
-        title = str(cells.iloc[0]).strip()
-        if title != name:
-            continue
-        data = cells.iloc[1:]
-        values = [cell for cell in data if cell is not None and cell != ""]
-        are_numbers = all(isinstance(value, int | float) for value in values)
-        if not are_numbers:
-            return False
-        numbers = [value for value in values if value == value]  # without NaN
-        return any(value != round(value) for value in numbers)
-    return False
+    present = [value for value in values if value != ""]
+    if not all(isinstance(value, int | float) for value in present):
+        return False
+    numbers = [value for value in present if value == value]  # without NaN
+    return any(value != round(value) for value in numbers)
