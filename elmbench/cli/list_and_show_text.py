@@ -59,7 +59,7 @@ def experiments_text(lines: Sequence[Mapping[str, Any]]) -> RichTable:
 def _title_text(title: str, missing: Sequence[str]) -> Text:
     """Return the title of a table; if data sets are missing, a second line names them.
 
-    `missing`: their names, of which at most two are named; the others are counted.
+    `missing`: their names, of which at most two are named; further ones are counted.
     """
     text = Text(title)
     if missing:
@@ -216,8 +216,8 @@ def _inner_splits(inner: Splitter) -> str:
 def _outer_splits(outer: Outer) -> str:
     """Describe the outer splits, such as "kfold, 10 folds, 5 folds on iris, 20 runs".
 
-    The parts are their kind, the number of folds if there are several, other numbers for single
-    data sets, and the number of runs.
+    The parts are the kind of the splits, the number of folds if there are several, different
+    numbers of folds for single data sets, and the number of runs.
     """
     parts: list[str] = [outer.kind]
     if outer.folds > 1:
@@ -291,8 +291,8 @@ def _parameters(params: Mapping[str, Any]) -> str:
 def _published_table(file: ExperimentFile) -> RichTable:
     """Return a table with a row for each published value of an experiment, to be printed by rich.
 
-    The columns are data set, model, metric, value, ± and note. An entry of the paper that is not a
-    number is shown as it is printed; a missing one is a dash.
+    The columns are data set, model, metric, value, ± and note. A value that is not a number is
+    shown as the paper prints it. A missing value is a dash; a missing ± or note is blank.
     """
     headings = ("data set", "model", "metric", "value", "±", "note")
     rows = [
@@ -303,7 +303,7 @@ def _published_table(file: ExperimentFile) -> RichTable:
             (published.text or "–")
             if published.value is None
             else str(published.value),
-            published.std or "",
+            "" if published.std is None else str(published.std),
             published.note,
         )
         for published in file.published.values

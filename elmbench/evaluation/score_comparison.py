@@ -117,7 +117,8 @@ def needed_runs(
     """Return the number of runs, in all, that would separate each close model from the best one.
 
     It is None for a model if `max_runs` would not suffice. A model is close if the folds do not
-    separate it; others are left out. The result is empty if the folds cannot be tested.
+    separate it from the best one; models that are not close are left out. The result is empty if
+    the folds cannot be tested.
 
     `scores`: a line for each fold of each run, a column for each model; more is better.
     `test_share`: test rows over training rows of a fold; None if the folds are not to be tested.
@@ -151,10 +152,10 @@ def smallest_detectable_differences(
 ) -> list[float]:
     """Return the smallest differences from the best model that the folds could have shown.
 
-    There is one for each of `models`, in ascending order, not in theirs: the least difference of
-    means that would be significant if the differences kept their deviations. Models whose scores
-    differ from the best one's by a constant are left out. The result is empty without `test_share`
-    or a second fold.
+    There is one for each of `models`, but in ascending order: the least difference of means that
+    would be significant if the differences kept their deviations. Models whose scores differ from
+    the best one's by a constant are left out. The result is empty without `test_share` or a second
+    fold.
 
     `scores`: a line for each fold, a column for each model. `test_share`: test rows over training
     rows of a fold. `models`: all models that the folds do not separate from `best`, and no others:
@@ -220,13 +221,15 @@ def not_above_dummy(
     """Return the models whose mean is no better than the dummy's, without the dummies themselves.
 
     `means`: {model: mean}. The models are in this order; one with the mean NaN is left out. Of
-    several dummies with a mean, the first of the table counts; without one, the result is empty.
-    `metric` says whether less is better; with an empty name, more is.
+    several dummies, the first of the table whose mean is a number counts; if there is none, the
+    result is empty. `metric` says whether less is better; with an empty name, more is.
     """
     sign = -1 if less_is_better(metric) else 1
     scores = {str(name): without_round_off(sign * mean) for name, mean in means.items()}
     trivial = dummies(resolved)
-    dummy = next((name for name in trivial if name in scores), None)
+    dummy = next(
+        (name for name in trivial if not math.isnan(scores.get(name, math.nan))), None
+    )
     if dummy is None:
         return []
     return [

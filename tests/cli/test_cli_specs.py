@@ -4,6 +4,7 @@ that is not valid.
 
 import csv
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -139,6 +140,11 @@ def test_show_has_protocol_grids_data_cost_and_published_values(
     )
     assert "oracle, nested by gmean" in elmbench("show", "eem/table6").out
     assert "holdout, 20 runs" in elmbench("show", "rkelm/table3").out
+    assert re.search(
+        "^CAR EVALUATION +SVM-RBF +gmean +1.000 +0.000 *$",
+        elmbench("show", "eem/table5").out,
+        flags=re.MULTILINE,
+    )
     content = elmbench("show", "table4", "--json").json
     assert content["values"][0] == {
         "dataset": "Sylva", "model": "ELM", "metric": "mcc", "value": 0.88, "std": 0.003,

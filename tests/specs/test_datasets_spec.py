@@ -128,7 +128,6 @@ def test_an_alias_is_unique(alias: str) -> None:
         ({"prepare": [{"step": "scale"}]}, "step"),
         ({"file": "../../x"}, "cannot be a file's name"),
         ({"file": "a\0"}, "cannot be a file's name"),
-        ({"name": "a/b"}, "cannot be a file's name"),
         ({"like": ["a"]}, "'toy.like' is"),
         ({"aliases": 5}, "'toy.aliases' is 5"),
         ({"aliases": [["a"]]}, "'toy.aliases.0': expected text"),
@@ -263,6 +262,17 @@ def test_options_are_in_the_order_of_their_declaration() -> None:
     }
     with pytest.raises(ElmbenchError, match=r"'noise' of .* is 0"):
         specs.find("toy[noise=1]").with_options({"noise": 0})
+
+
+def test_an_entry_cannot_set_its_name() -> None:
+    with pytest.raises(ElmbenchError, match=r"'toy\.name' is 'zzz'") as error:
+        parse(ENTRY, name="zzz")
+    assert error.value.expected == "no key 'name', as 'toy' is the name"
+
+
+def test_the_key_of_a_data_set_can_be_a_file_name() -> None:
+    with pytest.raises(ElmbenchError, match="cannot be a file's name"):
+        parse_dataset_specs({"a/b": yaml.safe_load(ENTRY)["toy"]}, "toy.yaml")
 
 
 def test_the_key_of_a_data_set_has_no_options() -> None:

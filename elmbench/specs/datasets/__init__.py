@@ -72,14 +72,15 @@ class Shape(SpecPart):
     def has_rare_class(self) -> bool:
         """True if the smallest class has at most a fifth of the rows of an average class.
 
-        Classes of no or an unknown number of rows do not count; False for fewer than two others.
+        Classes of no or an unknown number of rows do not count; False if fewer than two classes
+        count.
         """
         sizes = self.classes.values() if isinstance(self.classes, dict) else ()
         known = [n_rows for n_rows in sizes if n_rows]
         return len(known) > 1 and min(known) <= _RARE * sum(known) / len(known)
 
     def count(self, labels: Iterable[str]) -> int | None:
-        """Return the number of rows that have one of these labels.
+        """Return the number of rows that have one of `labels`.
 
         It is None if the number of rows of one label is not known, such as that of a label that
         does not exist, or `labels` is empty.
@@ -209,7 +210,7 @@ class DatasetSpec(RowColumns):
 
     @property
     def stem(self) -> str:
-        """The stem of the names of its files in a data directory, such as `wine` of `wine.csv`."""
+        """The stem of the names of the files in a data directory, such as `wine` of `wine.csv`."""
         return self.file or self.name
 
     @property
@@ -227,7 +228,7 @@ class DatasetSpec(RowColumns):
 
     @property
     def outside_kinds(self) -> tuple[str, ...]:
-        """The distinct kinds of its sources that an installed package or a plug-in file defines."""
+        """The distinct kinds of sources that an installed package or a plug-in file defines."""
         kinds = dict.fromkeys(source.kind for source in self.sources)
         return tuple(kind for kind in kinds if kind not in BUILT_IN)
 
@@ -262,7 +263,7 @@ class DatasetSpec(RowColumns):
         """Return the spec of generated data with fixed values of some options, {option: value}.
 
         Its name is the same; it has no fingerprint. Without options, return the spec itself. Raises
-        ElmbenchError for other options or values than the generator declares.
+        ElmbenchError for an option or value that the generator does not declare.
         """
         if not options:
             return self
@@ -332,10 +333,10 @@ class DatasetSpecs(Mapping[str, DatasetSpec]):
         return len(self.entries)
 
     def joined_with(self, specs: Mapping[str, DatasetSpec]) -> DatasetSpecs:
-        """Return a new mapping of these data sets and of others, `specs`: {name: data set}.
+        """Return a new mapping of the data sets of this one and of `specs`, {name: data set}.
 
-        The others replace those of the same name, and take over their aliases from any data set.
-        Aliases of a replaced data set that its replacement does not declare are dropped.
+        Data sets of `specs` replace those of the same name, and take over their aliases from any
+        data set. Aliases of a replaced data set that its replacement does not declare are dropped.
         """
         joined = DatasetSpecs({}, self._source)
         joined.entries = self.entries | dict(specs)
@@ -420,8 +421,9 @@ def _read_entries(content: Any, source: str) -> dict[str, dict[str, Any]]:
     `content`: that of the file, as YAML reads it. `source`: the file, for messages. An entry with
     `like: NAME` inherits the keys of NAME except those that it sets itself. Aliases, the papers'
     counts and the fingerprint are never inherited; the files in a data directory are those of NAME.
-    Raises ElmbenchError if the content is not a mapping, for a name with options, and for a NAME
-    that is unknown or is like another entry. Each entry has its name under the key `name`.
+    Each returned entry has its name under the key `name`. Raises ElmbenchError if the content is
+    not a mapping, if an entry of it has the key `name`, for a name with options, and for a NAME
+    that is unknown or is like another entry.
     """
     if not isinstance(content, dict):
         raise invalid(f"{source}: not a mapping", "data set names, each with its keys")
@@ -432,7 +434,13 @@ def _read_entries(content: Any, source: str) -> dict[str, dict[str, Any]]:
             raise invalid(
                 f"{source}: the name {prefix!r} has options", "a name without brackets"
             )
-        merged = {"name": prefix, **(entry if isinstance(entry, dict) else {})}
+        keys = entry if isinstance(entry, dict) else {}
+        if "name" in keys:
+            raise invalid(
+                f"{source}: '{prefix}.name' is {keys['name']!r}",
+                f"no key 'name', as {prefix!r} is the name",
+            )
+        merged = {"name": prefix, **keys}
         if "like" in merged:
             like = merged.pop("like")
             base = content.get(like) if isinstance(like, str) else None
@@ -458,8 +466,8 @@ _user_files: dict[Path, tuple[str, ...]] = {}
 def add_dataset_specs(specs: Iterable[DatasetSpec], file: Path | None = None) -> None:
     """Add the data sets `specs` of a user to those of `load_dataset_specs`.
 
-    They replace others of the same name. `file`: the `datasets.yaml` that describes them, all of
-    whose data sets these are; None for data of a command.
+    They replace data sets of the same name. `file`: the `datasets.yaml` that describes `specs`, and
+    no further data sets; None for data of a command.
     """
     specs = tuple(specs)
     _user_specs.update((spec.name, spec) for spec in specs)
