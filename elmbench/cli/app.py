@@ -224,9 +224,9 @@ def options(
 
 
 def _find_project() -> Project | None:
-    """Return the project of the working folder or the nearest folder above with an `elmbench.toml`.
+    """Return the project of the `elmbench.toml` in the working folder or the nearest folder above.
 
-    None if there is no such file.
+    None if there is no such file. Raises ElmbenchError if it is not valid.
     """
     if find_project_file(Path.cwd()) is None:
         return None

@@ -266,7 +266,8 @@ def new_paper_command(
 ) -> None:
     """Write a folder for a new paper, with an example that runs.
 
-    The folder holds a table, data, a model and a workflow.
+    The folder holds a table, data, a model and a workflow. It is written in the working folder; an
+    existing folder of this name must be empty.
     """
     from elmbench.specs.new_paper import COMMANDS, write_new_paper
 

@@ -355,9 +355,9 @@ def _outer(
     """Return the outer splits as an experiment file writes them, {"kind": ..., "folds": ...}.
 
     They are held-out rows ("official", without folds) or a column of folds ("predefined-kfold")
-    that the user gave, or else folds of `kind`, which counts only then. `specs`: of all data sets;
-    only the first one is asked for a split of the user. Raises ElmbenchError if two splits are
-    given, or the user's own with several data sets or a number of folds.
+    that the user gave, or else folds of `kind`, an argument that counts only for these. `specs`: of
+    all data sets; only the first one is asked for a split of the user. Raises ElmbenchError if two
+    splits are given, or the user's own with several data sets or a number of folds.
     """
     splits = [
         option(name)
@@ -504,8 +504,10 @@ def _grid(values: Any) -> Any:
 def _exclusion_reason(entry: ModelEntry, spec: DatasetSpec, metric: Metric) -> str:
     """Return why a model cannot be compared on a data set; empty if it can.
 
-    It may lack the methods that `metric`, which ranks, takes, or an argument for the weights of the
-    rows, if the data have weights. A factory that needs parameters counts as having them all.
+    The model may have none of the methods whose outputs `metric`, the one that ranks, takes; for
+    probabilities, decision values will do, as they are calibrated. Or it has no argument for
+    weights of rows, and the data have weights. The estimator of a factory that needs parameters
+    counts as having both.
     """
     weighted = spec.weights is not None
     if "predict" in metric.methods() and not weighted:
@@ -513,7 +515,7 @@ def _exclusion_reason(entry: ModelEntry, spec: DatasetSpec, metric: Metric) -> s
     factory = entry.factory(spec.task)
     methods = list(metric.methods())
     if metric.takes == "probabilities" and "decision_function" not in methods:
-        methods.append("decision_function")  # decision values are calibrated
+        methods.append("decision_function")
     if not has_method(factory, *methods):
         return f"it has no {' or '.join(methods)}, which {metric.name} takes"
     if not weighted:

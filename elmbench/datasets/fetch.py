@@ -40,10 +40,11 @@ def fetch_dataset(name: str, *, progress: bool = False, force: bool = False) -> 
     """Fetch a data set into the cache from the first source that has it; check that it loads.
 
     `name`: its name or alias, or `openml-task:ID` for the splits of an OpenML task. `progress`:
-    True to show a bar on the terminal. `force`: fetch it even if it is in the cache. Nothing is
-    fetched, even then, for a data set with a source that needs no download. The result names the
-    source, and is marked as downloaded only if a file was fetched now. Raises DataUnavailableError
-    if no source can be reached, and ElmbenchError if all sources fail and one of them was reached.
+    True to show a bar on the terminal. `force`: fetch it even if it is in the cache; if the
+    download fails, the cached files stay. Nothing is fetched, even with `force`, for a data set
+    with a source that needs no download. The result names the source, and is marked as downloaded
+    only if a file was fetched now. Raises DataUnavailableError if no source can be reached, and
+    ElmbenchError if all sources fail and one of them was reached.
     """
     task = task_number(name)
     if task is not None:
@@ -86,8 +87,9 @@ def fetch_dataset(name: str, *, progress: bool = False, force: bool = False) -> 
 def _fetch_and_check(spec: DatasetSpec, source: NetworkSource, progress: bool) -> None:
     """Download a data set into the cache and load it from there.
 
-    It replaces the files of this source there. If it is not the expected data set, it is removed
-    again and ElmbenchError is raised. `progress`: True to show a bar on the terminal.
+    The downloaded files replace the earlier ones of `source`, which stay if the download fails. If
+    the files are not the expected data set, they are removed again and ElmbenchError is raised; the
+    earlier ones are gone then, too. `progress`: True to show a bar on the terminal.
     """
     fingerprint = spec.fingerprint
     compares_all = fingerprint is not None and fingerprint.part == "all"

@@ -48,8 +48,9 @@ def task_number(name: str) -> int | None:
 def fetch_task(number: int, *, force: bool = False) -> bool:
     """Fetch the splits of a task into the cache; return False if they are there and not `force`.
 
-    Raises ElmbenchError if OpenML has no such task, or it has no splits or several samples in a
-    fold; DataUnavailableError without a network. `number`: of the task.
+    With `force`, the earlier file stays if the download fails. Raises ElmbenchError if OpenML has
+    no such task, or it has no splits or several samples in a fold; DataUnavailableError without a
+    network. `number`: of the task.
     """
     if not force and _cached_task(number) is not None:
         return False

@@ -77,9 +77,10 @@ def prepare_dataset(table: Table, steps: Iterable[specs.Step]) -> Table:
 def _one_hot(table: Table) -> Table:
     """Return the table with an indicator column `NAME=CATEGORY` for each category of each column.
 
-    The indicators replace the columns of words, each in its place, in the order of
-    `category_order`. 1, 1.0 and +1 are one category. Indicators of a missing value are NaN. Columns
-    of numbers and dates stay. `-2` follows a name that exists.
+    The indicators of a column of words stand in place of that column, in the order of
+    `category_order`; a column without any category is left out. 1, 1.0 and +1 are one category.
+    Indicators of a missing value are NaN. Columns of numbers and dates stay. `-2` follows the name
+    of an indicator that exists already. Raises ElmbenchError for sparse rows.
     """
     X = _dense(table)
     blocks: dict[str, NDArray[np.float64]] = {}
@@ -145,7 +146,8 @@ def _ordinal(step: specs.Ordinal, table: Table) -> Table:
 def _fill_missing(table: Table) -> Table:
     """Return the table with missing numbers replaced by the mean of their column.
 
-    The mean is 0 if all are missing. Words stay missing. Raises ElmbenchError for sparse rows.
+    The mean is 0 if all numbers of the column are missing. Words stay missing. Raises ElmbenchError
+    for sparse rows.
     """
     X: NDArray[np.float64] = _dense(table)
     is_present = ~np.isnan(X)
@@ -250,10 +252,10 @@ def with_labels(table: Table, spec: DatasetSpec, labels: dict[str, str]) -> Tabl
 
     `labels`: {label of the source, "*" for any other: label of the public file}. A file of the data
     directory may also use the labels of any source. If the spec declares no labels, any are
-    accepted. Other labels of a two-class file are recognised by the sizes of the classes if these
-    differ. A remark says so if the labels are those of a source or recognised. The target of a
-    regression stays. Raises ElmbenchError for other labels, and for a missing target, also of a
-    regression.
+    accepted. Labels of a two-class file that are none of these are recognised by the sizes of the
+    classes, if the sizes differ. A remark says so if the labels are those of a source or
+    recognised. The target of a regression stays. Raises ElmbenchError for labels that are not
+    recognised, and for a missing target, also of a regression.
     """
     missing = is_missing(table.target)
     if missing.any():
@@ -295,7 +297,7 @@ def _label_mappings(
     """Yield the mappings of labels that a file may follow, the likeliest first.
 
     They are `labels` ({word: label}), the public file's labels, those of each source, and one by
-    the sizes of two classes, which is empty if they do not decide. `words`: the target.
+    the sizes of two classes, which is empty if the sizes do not decide. `words`: the target.
     """
     yield _LabelMapping(labels)
     yield _LabelMapping({label: label for label in spec.shape.labels})
@@ -344,8 +346,8 @@ def _relabel(table: Table, words: NDArray[np.object_], mapping: _LabelMapping) -
 def _labels_by_size(words: NDArray[np.object_], spec: DatasetSpec) -> dict[str, str]:
     """Return {word: label} for two words, recognised by their numbers of rows.
 
-    Empty if the counts do not decide: there are other counts than the public file's, or equal ones,
-    or the public file's count of the positive class is not known.
+    Empty if the counts do not decide: they differ from those of the public file, are equal, or the
+    public file's count of the positive class is not known.
     """
     n_positive = spec.shape.count(spec.positive)
     if n_positive is None:

@@ -94,9 +94,9 @@ class TableVerdict:
     def state(self) -> TableState:
         """The verdict on the metric, without its exceptions, from those on the three measures.
 
-        If a measure fails, it is `holds in part` if another one holds, else `does not hold`. If
-        none does, it is `holds` if the values hold and the order is not undecided, else
-        `undecided`.
+        If a measure does not hold, the verdict is `holds in part` if a different measure holds,
+        else `does not hold`. If no measure fails to hold, the verdict is `holds` if the values hold
+        and the order is not undecided, else `undecided`.
         """
         states = [measure.state for measure in self.measures.values()]
         if "does not hold" in states:
@@ -276,12 +276,13 @@ def _judge_metric(
 def judge_measures(
     metric: str, rows: Sequence[Row], means_of: Sequence[int] = ()
 ) -> TableVerdict:
-    """Return the verdict on a metric of a table from its rows, of which there is at least one.
+    """Return the verdict on a metric of a table: on its values, their order and their differences.
 
-    `rows`: one for each data set, with the models. `means_of`: the numbers of runs that a published
-    value may be a mean over; by default, that of the rows. A measure that fails is `undecided`
-    instead if the print may be one more rerun of ours under the first of them, or if there are too
-    few runs for this test.
+    `rows`: one for each data set, with the models; at least one. `means_of`: the numbers of runs
+    that a published value may be a mean over; by default, the number of the rows. The result has a
+    strict test for each of them, in their order, in `strict`; none if there are too few runs for a
+    test. A measure that `does not hold` is `undecided` instead if there is no test, or the test of
+    the first number does not reject the print as one more rerun of ours.
     """
     strict = strict_tests(rows, means_of or (rows[0].mean_of,))
     measures = [
@@ -370,10 +371,11 @@ def _robust_verdict(
 ) -> MeasureVerdict:
     """Return the verdict on a measure, checked by leaving out each model and each data set.
 
-    A measure that holds becomes `undecided` if it would fail or be undecided without one of them
-    (`rests_on`); if nothing is left to compare, it still holds. A measure that fails holds with an
-    exception, the first without which it holds, unless this is one of only two models, or of two
-    data sets. `state_of`: the function that returns the state of the measure for rows.
+    A measure that holds becomes `undecided` if it would not hold, or be undecided, without one of
+    them (`rests_on`); if nothing is left to compare, it still holds. A measure that does not hold
+    becomes one that holds with an exception if it holds without one of at least three models, or of
+    at least three data sets; the first of these is the exception. `state_of`: the function that
+    returns the state of the measure for rows.
     """
     state = state_of(rows)
     if state in ("undecided", "nothing to compare"):
@@ -400,10 +402,10 @@ def _robust_verdict(
 def _values_verdict(rows: Sequence[Row]) -> MeasureVerdict:
     """Return the verdict on the values, with exceptions if it holds.
 
-    It is that of the median distance (`_robust_verdict`) unless this holds. Then the exceptions are
-    the models and data sets whose own values are further than the margin from the print, and the
-    models that are shifted. If they are more than `MOST_EXCEPTIONS` of the models or of the data
-    sets, it is `does not hold`.
+    It is the verdict on the median distance (`_robust_verdict`) unless that one holds. Then the
+    exceptions are the models and data sets whose own values are further than the margin from the
+    print, and the models that are shifted. If they are more than `MOST_EXCEPTIONS` of the models or
+    of the data sets, it is `does not hold`.
     """
     verdict = _robust_verdict(rows, values_state)
     if verdict.state != "holds":
@@ -432,9 +434,9 @@ def _values_verdict(rows: Sequence[Row]) -> MeasureVerdict:
 def judge_order(rows: Sequence[Row]) -> MeasureVerdict:
     """Return the verdict on the order, with exceptions if it holds or is undecided.
 
-    These are the models that are reversed, and the pairs that have the opposite order on a data
-    set. It is `does not hold` if they are too many (`MOST_EXCEPTIONS`), or if models are reversed
-    and the order without them is not `holds`.
+    The exceptions are the models that are reversed, and the pairs that have the opposite order on a
+    data set. The verdict is `does not hold` if there are too many exceptions (`MOST_EXCEPTIONS`),
+    or if models are reversed and the order without them is not `holds`.
     """
     reversed_models = _fewest_models(rows, _reversed_pairs(rows))
     rest = without_models(rows, tuple(reversed_models))
@@ -513,7 +515,7 @@ def _pairs_by_model(
 ) -> dict[str, list[PairOrder]]:
     """Return the pairs of each of `models`, {model: pairs}.
 
-    A pair of two of them is listed for the first one only.
+    A pair of two of `models` is listed for the first of the two only.
     """
     by_model: dict[str, list[PairOrder]] = {}
     rest = list(pairs)

@@ -41,8 +41,8 @@ def kernel_round_off(X: Array, gamma: float) -> float:
 def least_reducible_ridge(L: Array) -> float:
     """Return the ridge up to which a reduction of L'L is lost in round-off.
 
-    A reduction only solves larger ridges well. No eigenvalue of L L', a matrix without negative
-    entries, exceeds its largest row sum, of which the result is a multiple.
+    A reduction only solves larger ridges well. The matrix L L' must have no negative entries. None
+    of its eigenvalues exceeds its largest row sum; the result is a multiple of that sum.
 
     Parameters
     ----------
@@ -58,16 +58,16 @@ def least_reducible_ridge(L: Array) -> float:
 
 
 def direct_residuals(Z: Array, ridges: Array, norm: float) -> Array:
-    """Return bounds of the residuals of systems that are solved directly.
+    """Return bounds of the norms of the residuals of systems that are solved directly.
 
-    A residual (K + r I) z - b is within the round-off of the terms that it adds up:
-    10 eps (|K| + r) |z|. It changes the outputs for training rows, and so for similar rows, by at
-    most as much.
+    A residual (K + r I) z - b, of one solution z, is within the round-off of the terms that it adds
+    up: its norm is at most 10 eps (|K| + r) |z|. It changes the outputs for training rows, and so
+    for similar rows, by at most as much.
 
     Parameters
     ----------
     Z : ndarray of shape (n, p * k)
-        Solutions for p ridges side by side.
+        Solutions for p ridges side by side, k for each ridge.
     ridges : ndarray of shape (p,)
     norm : float
         Upper bound of |K|.
@@ -75,6 +75,7 @@ def direct_residuals(Z: Array, ridges: Array, norm: float) -> Array:
     Returns
     -------
     bounds : ndarray of shape (p,)
+        A bound for each ridge, from the longest of its k solutions.
     """
     sizes = np.abs(Z).reshape(len(Z), len(ridges), -1)
     longest = np.linalg.norm(sizes, axis=0).max(axis=1)
@@ -82,14 +83,15 @@ def direct_residuals(Z: Array, ridges: Array, norm: float) -> Array:
 
 
 def iterated_round_off(lengths: Array, ridges: Array, norm: float) -> Array:
-    """Return the round-off of the residuals of systems that are solved by iteration.
+    """Return the round-off of the norms of residuals of systems that are solved by iteration.
 
-    A residual is known to the round-off of the products that it is made of: 4 eps (|K| + r) |z|.
+    The residual of a solution z is known to the round-off of the products that it is made of:
+    4 eps (|K| + r) |z|.
 
     Parameters
     ----------
     lengths : ndarray of shape (p, k)
-        Norms of the solutions.
+        Norms of the solutions, k for each ridge.
     ridges : ndarray of shape (p,)
     norm : float
         Upper bound of |K|.

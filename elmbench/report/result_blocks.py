@@ -130,7 +130,7 @@ class ResultBlocks:
 
         Its columns are the paper, the tables by verdict, the values within the margin and the pairs
         of models in the printed order. `folder`: the folder of the papers' pages, linked in a last
-        column; without it, there is no such column.
+        column; if empty, there is no such column.
         """
         headings = list(_PAPER_COLUMNS)
         if folder:
@@ -217,8 +217,8 @@ class ResultBlocks:
         """Return the results of a table under one profile.
 
         `id`: of the table, or its alias. Raises ElmbenchError for an unknown table or profile, for
-        one that has no results under the profile, and for `ci` if there are results under others,
-        beside which those of `ci` do not count.
+        one that has no results under the profile, and for `ci` if the table has results under a
+        different profile, beside which those of `ci` do not count.
         """
         file = find_experiment(id)
         by_profile = {
@@ -470,7 +470,7 @@ def _find_section(results: Results, reading: str) -> Section:
 
     `reading`: "id=value", several separated by ";"; empty for the default readings. Of several
     selections, the first section is the table's own. Raises ElmbenchError if no cell was run under
-    it.
+    this choice.
     """
     sections: dict[str, Section] = {}
     for section in results.table.sections:
@@ -509,7 +509,7 @@ def _cells_of_paper(paper: PaperResults) -> list[str]:
     labels_by_state: dict[str, list[str]] = defaultdict(list)
     for table, verdict in paper.main_verdicts:
         labels = labels_by_state[verdict.state]
-        labels.append(_label_with_count(table.file.spec.label, verdict))
+        labels.append(_label_with_remarks(table.file.spec.label, verdict))
     parts = []
     for state in TABLE_VERDICTS:
         if state in labels_by_state:
@@ -524,7 +524,7 @@ def _cells_of_paper(paper: PaperResults) -> list[str]:
     return [tables, _ratio_text(within, n_values), _ratio_text(same, same + opposite)]
 
 
-def _label_with_count(label: str, verdict: TableVerdict) -> str:
+def _label_with_remarks(label: str, verdict: TableVerdict) -> str:
     """Return the label of a table with remarks, such as "Table 1 (but for 2 exceptions)".
 
     The remarks are a margin of the paper's file, if it differs from the standard one, and the

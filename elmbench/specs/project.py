@@ -48,9 +48,9 @@ class Project:
 
 
 def current_project() -> Project | None:
-    """Return the project of the working folder; None if no `elmbench.toml` is found for it.
+    """Return the project of the `elmbench.toml` in the working folder or the nearest folder above.
 
-    The file may also be in a folder above.
+    None if there is no such file. Raises ElmbenchError if it is not valid.
     """
     file = find_project_file(Path.cwd())
     return None if file is None else read_project(file, Path.cwd())
@@ -67,7 +67,7 @@ def read_project(file: Path, working_folder: Path) -> Project:
     def path_of(name: str) -> Path:
         """Return one path of the file, joined to the file's folder.
 
-        It is relative to the working folder if it is below it.
+        A path below the working folder becomes relative to it.
         """
         path = file.parent / expand_home(name)
         inside = path.is_relative_to(working_folder)

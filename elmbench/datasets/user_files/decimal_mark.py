@@ -31,10 +31,10 @@ class _Example(NamedTuple):
 def detect_decimal_mark(table: Table, columns: Mapping[str, list[str]]) -> str:
     """Return the decimal mark of one file, "," or "."; empty if no number has one.
 
-    A number decides if only one mark can read it. The other mark then separates thousands, which
-    must be evident. Without a decision, a point is a decimal point in a comma-separated file and in
-    a file that is not text. Raises ElmbenchError if the numbers contradict each other or decide
-    nothing.
+    A number decides if only one mark can read it. The mark that cannot then separates thousands,
+    which must be evident. Without a decision, a point is a decimal point in a comma-separated file
+    and in a file that is not text. Raises ElmbenchError if the numbers contradict each other or
+    decide nothing.
 
     `table`: gives the separator of fields and the floats that are read already. `columns`: {name:
     words} of the columns of words that mostly spell numbers, without missing words.
@@ -54,11 +54,12 @@ def detect_decimal_mark(table: Table, columns: Mapping[str, list[str]]) -> str:
 def assumed_mark_warnings(
     table: Table, columns: Mapping[str, list[str]], decimal: str
 ) -> Iterator[str]:
-    """Yield a warning if the decimal mark of the training rows, `decimal`, may be wrong here.
+    """Yield a warning if `decimal`, the mark of the training rows, may not be that of `table`.
 
-    It may be if some number of these rows would differ with the other mark, and no number shows
-    that their mark is `decimal`. At most one warning. `table`: gives the floats that are read
-    already. `columns`: {name: words} of the columns of words that mostly spell numbers. `decimal`:
+    `table` holds different rows, such as those to predict. Its mark is doubtful if the mark that is
+    not `decimal` would change one of its numbers, and no number of `table` shows that the mark is
+    `decimal`. At most one warning. `table`: gives the separator and the floats that are read
+    already. `columns`: {name: words} of its columns of words that mostly spell numbers. `decimal`:
     "," or ".".
     """
     example = (
@@ -176,7 +177,7 @@ def _first_ambiguous(
 ) -> _Example | None:
     """Return the first number such as 1.234, whose value depends on the decimal mark; None without.
 
-    It must have one of `marks`. `columns`: {name: words}. `marks`: a text of one or both marks.
+    The number must have one of `marks`, a text of one or both marks. `columns`: {name: words}.
     """
     for name, words in columns.items():
         for word in words:
@@ -195,7 +196,7 @@ def _first_fraction(table: Table) -> _Example | None:
     """Return the first float with a fraction of the table, such as 0.5; None without one.
 
     It proves a decimal point in a text file. None also for sparse rows, or if the file is not text.
-    Its word is the text of the float, which may differ from that in the file (0.5 for 0.50).
+    The word of the example is the text of the float, which the file may spell differently (0.50).
     """
     X = table.X
     if not table.separator or not isinstance(X, np.ndarray):
@@ -214,8 +215,9 @@ def _first_fraction(table: Table) -> _Example | None:
 def _doubtful_thousands(columns: Mapping[str, list[str]], mark: str) -> _Example | None:
     """Return the first number in which `mark` may separate thousands or decimals; None without one.
 
-    It separates thousands if every number of the column from 1000 on has it, and some number would
-    not have it with three decimals: one below 1000, or one of two marks. `columns`: {name: words}.
+    The mark is known to separate thousands if every number of the column from 1000 on has it, and a
+    number of the column shows that it is no decimal mark: one without it, or one with it twice.
+    `columns`: {name: words}.
     """
     for name, words in columns.items():
         marked = [word for word in words if mark in word and _is_ambiguous(word)]
@@ -231,8 +233,8 @@ def _are_evident_thousands(words: list[str], mark: str) -> bool:
     """Return True if the numbers among the `words` of a column show that `mark` separates
     thousands.
 
-    No number without the mark begins with four digits; and there is a number without it, or one has
-    several of these marks.
+    No number without `mark` may begin with four digits. There must be a number without `mark`, or
+    one that has it several times.
     """
     unmarked = [word for word in words if mark not in word and looks_numeric(word)]
     if any(_UNGROUPED.match(word) for word in unmarked):

@@ -149,7 +149,7 @@ class _WorkerProcess:
     def wait_until_ready(self) -> None:
         """Wait until the process has started, and set its number, the process id.
 
-        Raises `_Ended` if it has ended since.
+        Raises `_Ended` if the process has ended meanwhile.
         """
         if self._process is None:
             self.number = self._result(self._number)
@@ -207,16 +207,19 @@ class _WorkerProcess:
             raise _Ended("out-of-memory", reason, limit=limit)
 
     def can_take(self, needed: Load, limit: int | None) -> bool:
-        """Return True if the process can run a task that needs this load.
+        """Return True if the process can run a task that needs the load `needed`.
 
-        It must live, hold at most half of the memory limit (bytes; None for no limit), and have no
-        processes of an earlier model: if these were killed alone, the next model that has such
-        processes would miss them. No other model follows one from outside, which may have changed
-        the libraries that they share.
+        The process must live. It must have run no code from outside, or the same as the task's
+        (`outside_code`). Unless it has loaded `needed` already, an earlier task must have left it
+        no child processes. It must hold at most half of `limit` (bytes; None for no limit).
         """
-        if not self.lives() or self.outside_code not in ("", needed.outside_code):
+        if not self.lives():
+            return False
+        # Code from outside may have changed the libraries that it shares with a later task.
+        if self.outside_code not in ("", needed.outside_code):
             return False
         has_other_load = self.loaded not in (Load(), needed)
+        # Child processes cannot be ended alone: a later model that uses them would miss them.
         if has_other_load and descendant_ids(self.number):
             return False
         if limit is None:
@@ -229,7 +232,8 @@ class _WorkerProcess:
     def _result(self, answer: Future[Any]) -> Any:
         """Return the result of a call in the process, and wait for it; raise `_Ended` if it failed.
 
-        `answer`: the future of the call. It fails if the process dies or its result cannot be sent.
+        `answer`: the future of the call. The call fails if the process dies or its result cannot be
+        sent.
         """
         try:
             return answer.result()
@@ -245,8 +249,8 @@ class _WorkerProcess:
     def _death(self) -> _Ended:
         """Return, but do not raise, the error for a process that has ended.
 
-        Its reason has the exit code if it is known; it may wait for the code for 30 seconds. A
-        process that ended before it was ready has an error with `begun` False.
+        The reason of the error has the exit code if it is known; this method waits for the code for
+        up to 30 seconds. A process that ended before it was ready has an error with `begun` False.
         """
         if self._process is None and not self._killed:
             return _Ended(

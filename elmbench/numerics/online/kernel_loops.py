@@ -230,7 +230,8 @@ def output_errors(
     """Write the errors of all outputs at a row, targets less predictions, to `vectors.errors`.
 
     `values` are the targets of the row, of shape (n_outputs,); `vectors.k` is its kernel with the
-    leading `m` dictionary rows, and `weights`, of shape (n_outputs, capacity), are theirs.
+    leading `m` dictionary rows, and `weights`, of shape (n_outputs, capacity), are those of these
+    dictionary rows.
     """
     # Table I, line 8: e = t - k'a.
     for o in range(len(weights)):
@@ -245,9 +246,9 @@ def least_significant_row(
 
     The leading `m` dictionary rows are in use. `vectors` must hold z = Q k and the errors of the
     new row, and `r` is its pivot, k(x, x) + 1/C - k'z; nothing is changed. The cost of row i, after
-    the new row has joined, is |a_i| / Q_ii for the weights a and Q = (K + I/C)^-1: its
-    leave-one-out error, or the norm of those of all outputs. The first of equal ones is taken; the
-    new row counts as the last.
+    the new row has joined, is |a_i| / Q_ii for the weights a and Q = (K + I/C)^-1: the
+    leave-one-out error of the row, or the norm of its errors of all outputs. Of rows of equal
+    costs, the first is taken; the new row counts as the last.
     """
     # Van Vaerenbergh et al. (2010): the cost is |a_i| / Q_ii after the new row was added, the
     # leave-one-out error of row i, or its 2-norm for several outputs.
@@ -283,8 +284,9 @@ def leave_dictionary(
 
     The leading `m` rows are in use. `r`: the pivot of the new row with the removed one, k(x, x) +
     1/C - k'z. The weights are changed in place; so are z = Q k and the errors of the new row in
-    `vectors`, which become those without the removed row. The inverse loses its row and column; the
-    change of the rest, -v v', is left pending in `vectors.update`.
+    `vectors`, which become those without the removed row. The inverse loses the row and the column
+    `slot`; the change of its rest, -v v', is left pending in `vectors.update`. An earlier pending
+    change must have been applied, since v is overwritten.
     """
     # Inversion lemma: Q_rest = Q - q q' / q_slot, a_rest = a - q a_slot / q_slot. Adding a row and
     # then removing row `slot` equals the reverse order, in which nothing cancels.
@@ -323,8 +325,9 @@ def join_dictionary(
     """Extend the weights by a new row at position `slot` of the dictionary, in place.
 
     `m`: the number of dictionary rows, with the new one. `r`: the pivot of the new row, k(x, x) +
-    1/C - k'z. `vectors` must hold its z = Q k, for the inverse Q, and its errors. The change of the
-    inverse, u u', is left pending in `vectors.update`; the caller stores the row itself.
+    1/C - k'z. `vectors` must hold z = Q k of the new row, for the inverse Q, and its errors. The
+    change of the inverse, u u', is left pending in `vectors.update`; the caller stores the row
+    itself. u is overwritten, so an earlier u u' must have been applied.
     """
     # Table I, line 7: Q grows by u u' with u = [z; -1] / sqrt(r).
     z = vectors.z
@@ -367,7 +370,7 @@ def absorb(
     n_learnt : int
         Number of samples that were learnt.
     counters : InverseCounters
-        Their new values, for the next call.
+        The new values of the counters, for the next call.
     status : int
         `DONE`, or `DRIFT` if the inverse must be computed from scratch before the next sample.
     """

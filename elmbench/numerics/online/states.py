@@ -86,7 +86,9 @@ class _OnlineState:
 
         `T`: targets, of shape (n, n_outputs). For a precomputed kernel, X holds the values with all
         training rows, of shape (n, n), and must come in one call. Raises ValueError for a further
-        call with a precomputed kernel, and for an indefinite kernel.
+        call with a precomputed kernel, and if the kernel matrix is seen to be indefinite: an entry
+        exceeds the largest one on its diagonal, or the system of the dictionary cannot be factored.
+        An indefinite matrix may pass unnoticed. After an error, the state must not be used.
         """
         for name in ("gram", *self._row_counts):
             setattr(self, name, loop_array(getattr(self, name), None))
@@ -107,14 +109,15 @@ class _OnlineState:
             self._absorb_numbers(self.kernel, X[piece], T[piece])
             position = piece.stop
         if not self.kernel.is_definite:
-            self.solution()  # which raises where there is none
+            self.solution()  # raises ValueError if its system cannot be factored
 
     def _absorb_numbers(self, kernel: Kernel, X: Rows, T: Array) -> None:
         """Learn rows from the matrix of a kernel that is not Gaussian, by their numbers in it.
 
         `X`: of shape (n, n_features); for a precomputed kernel, the whole kernel matrix. `T`:
         targets, of shape (n, n_outputs). Afterwards `stored` and `gram` are those of the new
-        dictionary. Raises ValueError for an indefinite kernel matrix.
+        dictionary. Raises ValueError if the kernel matrix is seen to be indefinite (see `extend`);
+        the state must not be used then.
         """
         rows = self._append_to_stored(kernel, X)
         gram = kernel.matrix(X if kernel.is_precomputed else rows)
@@ -143,8 +146,8 @@ class _OnlineState:
     def _append_to_stored(self, kernel: Kernel, X: Rows) -> Any:
         """Return the stored rows followed by the rows `X`; the state is not changed.
 
-        The result is sparse if the stored rows are, else dense. If no rows are stored, these are
-        the rows X in the form of `Kernel.select_rows`: their numbers for a precomputed kernel.
+        The result is sparse if the stored rows are, else dense. If no rows are stored, it is the
+        rows X in the form of `Kernel.select_rows`: their numbers for a precomputed kernel.
         """
         if self.stored is None:
             return kernel.select_rows(X)
@@ -159,8 +162,8 @@ class _OnlineState:
     def rows(self) -> Any:
         """The rows of the dictionary, of shape (size, n_features); their numbers if precomputed.
 
-        Rows of the Gaussian kernel are in C order, others as they are stored, such as CSR; these
-        are None before any row is learnt.
+        Rows of the Gaussian kernel are in C order; those of a different kernel are as they are
+        stored, such as CSR, and None before any row is learnt.
         """
         return (
             np.ascontiguousarray(self.dictionary[:, : self.size].T)
@@ -282,7 +285,7 @@ class InverseState(_OnlineState):
         """Return True if `other`, a new state, would learn the same from the rows learnt here.
 
         Only the ridge and the budget are compared; all else must be equal. A budget beyond the
-        number of these rows does not matter.
+        number of learnt rows does not matter.
         """
         return self.ridge == other.ridge and min(self.budget, self.seen) == min(
             other.budget, self.seen
@@ -296,11 +299,12 @@ class InverseState(_OnlineState):
     def _from_scratch(self) -> tuple[Array, Array]:
         """Return the inverse of K + ridge I on the dictionary and the weights, by Cholesky.
 
-        They are of shape (size, size), exactly symmetric, and (size, n_outputs); the state is not
-        changed. A Gaussian kernel is computed from differences, as in the loop. If K + ridge I is
-        not positive definite in floating point, `size` times the machine precision of its largest
-        entry is added to its diagonal, and ten times more until it is. Raises ValueError if that
-        takes more than round-off.
+        The inverse, of shape (size, size), is exactly symmetric; the weights are of shape (size,
+        n_outputs). The state is not changed. A Gaussian kernel is computed from differences, as in
+        the loop. If K + ridge I is not positive definite in floating point, `size` times the
+        machine precision of the largest diagonal entry of K is added to its diagonal, then ten
+        times as much, and so on, until it is. Raises ValueError if more than round-off would have
+        to be added.
         """
         rows = self.dictionary[:, : self.size]
         if len(self.gram):
@@ -358,8 +362,9 @@ class DependencyState(_OnlineState):
         """Learn rows one by one, in compiled code; rows beyond the threshold join the dictionary.
 
         `X`: writable, of shape (n, n_features), or (n, 1) with the numbers of rows of `gram` for a
-        kernel that is not Gaussian. `T`: targets, of shape (n, n_outputs). Other rows only update
-        the fit on the dictionary. The arrays grow as needed, up to `max_atoms`.
+        kernel that is not Gaussian. `T`: targets, of shape (n, n_outputs). Rows within the
+        threshold only update the fit on the dictionary. The arrays grow as needed, up to
+        `max_atoms`.
         """
         self.bracket = loop_array(self.bracket)
         settings = DependencySettings(
@@ -406,7 +411,7 @@ class DependencyState(_OnlineState):
         """Return True if `other`, a new state, would learn the same from the rows learnt here.
 
         Only `max_atoms` and the threshold are compared; all else must be equal. A different
-        threshold is as good if no distance lies between it and that of this state.
+        threshold is as good if no squared distance of a learnt row lies between the two thresholds.
         """
         return (
             self.max_atoms == other.max_atoms

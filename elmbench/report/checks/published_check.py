@@ -26,16 +26,16 @@ class PublishedCheck:
     Attributes
     ----------
     blocks : sequence of Block
-        Its text; empty if there are `json_dicts`.
+        The text of the comparison; empty if there are `json_dicts`.
     json_dicts : list of dict or None
-        Its content for JSON, a dict for each table (see `published_json_dicts`); None unless it was
-        requested.
+        The content of the comparison for JSON, a dict for each table (see `published_json_dicts`);
+        None unless it was requested.
     origins : str
         The line on the folders of the results; empty if there is one folder.
     tables : sequence of str
         The ids of the tables.
     profile : str
-        The most faithful profile of the first one; empty without tables.
+        The most faithful profile of the first table; empty without tables.
     compared : int
         The number of compared values.
     objections : sequence of str
@@ -64,15 +64,17 @@ def recall_check(
 ) -> PublishedCheck:
     """Return the comparison of tables with their papers, from the cache if it has it.
 
-    `names`: ids or aliases; all tables with results if empty. `profile`: None for all but `ci`, or
-    `ci` if there is no other. `watch`: yields the tables that it is given, to show progress; it is
-    not called if the cache has the comparison. `as_json`: make the dicts for JSON, with no blocks;
-    else the blocks of text, and no dicts. A comparison with warnings, or without compared values,
-    is not cached. Raises NothingToCompareError if a named table has no results.
+    `names`: ids or aliases; all tables with results if empty. `profile`: the only one to use; None
+    for all profiles of a table but `ci`, or for `ci` if the table has no results of a different
+    profile. `watch`: yields the tables that it is given, to show progress; it is not called if the
+    cache has the comparison. `as_json`: make the dicts for JSON, with no blocks; else the blocks
+    of text, and no dicts. A comparison with warnings, or without compared values, is not cached.
+    Raises ElmbenchError for an unknown name, and NothingToCompareError if a named table has no
+    results of the profile.
     """
 
     def make() -> str | None:
-        """Return the comparison as JSON, None if it is not to be cached; add it to `texts`."""
+        """Append the comparison as JSON to `texts`; return it, None if it is not to be cached."""
         # Only here, since pandas takes half a second to import.
         from elmbench.report.checks.published_tables import check_published
 
@@ -82,7 +84,7 @@ def recall_check(
         has_warnings = any(
             results.left_out for paper in papers for results in paper.results
         )
-        # Warnings and errors come again.
+        # A cached comparison would repeat neither warnings nor errors.
         return None if has_warnings or not check.compared else texts[0]
 
     texts: list[str] = []

@@ -27,10 +27,11 @@ def check_published(
 ) -> list[PaperResults]:
     """Judge tables against their papers, and return them by paper.
 
-    `names`: ids or aliases; all tables with results if empty, possibly none. `profile`: None for
-    all but `ci`, or `ci` if there are no results of another one. `watch`: yields the tables that it
-    is given, to show progress. Verdicts are on the default readings and the table's own selection.
-    Raises NothingToCompareError if a named table has no results.
+    `names`: ids or aliases; all tables with results if empty, possibly none. `profile`: the only
+    one to use; None for all profiles of a table but `ci`, or for `ci` if the table has no results
+    of a different profile. `watch`: yields the tables that it is given, to show progress. Verdicts
+    are on the default readings and the table's own selection. Raises ElmbenchError for an unknown
+    name, and NothingToCompareError if a named table has no results of the profile.
     """
     tables: list[TableResults] = []
     profiles = (profile,) if profile else PROFILES
@@ -51,8 +52,8 @@ def published_json_dicts(papers: Iterable[PaperResults]) -> list[dict[str, Any]]
 
     A dict has `experiment` (the id), `profile`, `folder`, `verdict` (on the main metric),
     `verdicts` and `facts` ({verdict: number}), and the lists of dicts `measures`, `values`,
-    `claims`, `missing_runs` and `times`. Its `profile`, `folder` and `times` are those of the most
-    faithful results.
+    `claims`, `missing_runs` and `times`. `profile`, `folder` and `times` are those of the most
+    faithful results of the table.
     """
     return [
         _table_json_dict(table, paper.judged.claims)
