@@ -267,7 +267,7 @@ def test_options_are_in_the_order_of_their_declaration() -> None:
 def test_an_entry_cannot_set_its_name() -> None:
     with pytest.raises(ElmbenchError, match=r"'toy\.name' is 'zzz'") as error:
         parse(ENTRY, name="zzz")
-    assert error.value.expected == "no key 'name', as 'toy' is the name"
+    assert "no key 'name'" in str(error.value.expected)
 
 
 def test_the_key_of_a_data_set_can_be_a_file_name() -> None:
