@@ -23,7 +23,19 @@ from elmbench.evaluation.predictions import (
     metric_value,
 )
 from elmbench.metrics import COUNTS, REGISTRY, columns, less_is_better, metric_names
-from elmbench.numerics.scores import confusion_counts
+from elmbench.numerics.scores import (
+    accuracy,
+    balanced_accuracy,
+    confusion_counts,
+    error_rate,
+    f1_scores,
+    geometric_mean,
+    macro_mean,
+    matthews_correlation,
+    positive_score,
+    precisions,
+    recalls,
+)
 from elmbench.registry.scorers import find_metric, is_metric
 
 BINARY = [-1, 1]
@@ -120,6 +132,41 @@ def test_metrics_of_more_classes_equal_scikit_learn(
         (score,) = search_scores(name, true, [predicted.astype(dtype)], labels)
         sign = -1 if name == "error_rate" else 1
         assert score == (-math.inf if name in COUNTS else sign * values[name])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        accuracy,
+        error_rate,
+        matthews_correlation,
+        precisions,
+        recalls,
+        f1_scores,
+        positive_score(recalls),
+        macro_mean(f1_scores),
+        geometric_mean,
+        balanced_accuracy,
+    ],
+)
+def test_integer_counts_have_the_scores_of_float_counts(
+    function: Callable[[Any], Any],
+) -> None:
+    """Products of the counts exceed 64 bits; the last class has no rows."""
+    integers = np.array(
+        [[400_000, 100_000, 30_000], [200_000, 300_000, 0], [0, 0, 0]],
+        dtype=np.int64,
+    )
+    floats = integers.astype(np.float64)
+    np.testing.assert_array_equal(function(integers), function(floats))
+
+
+def test_balanced_accuracy_of_integer_counts() -> None:
+    true = [0, 0, 0, 1, 1]
+    predicted = [0, 0, 1, 1, 0]
+    counts = sk.confusion_matrix(true, predicted)
+    expected = sk.balanced_accuracy_score(true, predicted)
+    assert balanced_accuracy(counts) == pytest.approx(expected)
 
 
 @pytest.mark.filterwarnings("ignore")

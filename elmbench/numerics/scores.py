@@ -1,10 +1,10 @@
 """Formulas of metrics, for the predictions of many models at once where possible.
 
-Metrics of labels are functions of confusion counts of shape (..., k, k), with true classes in rows
-and predicted ones in columns. Metrics of values are functions of `y`, of shape (n,), and
-predictions of shape (..., n). Metrics of rankings are functions of class numbers, of shape (n,),
-and decision values of shape (n, k), or (n,) for the second of two classes; those of probabilities,
-of class numbers and probabilities of shape (n, k).
+Metrics of labels are functions of confusion counts of shape (..., k, k), integers or floats, with
+true classes in rows and predicted ones in columns. Metrics of values are functions of `y`, of shape
+(n,), and predictions of shape (..., n). Metrics of rankings are functions of class numbers, of
+shape (n,), and decision values of shape (n, k), or (n,) for the second of two classes; those of
+probabilities, of class numbers and probabilities of shape (n, k).
 """
 
 from collections.abc import Callable
@@ -42,9 +42,8 @@ def confusion_counts(
 
 def _ratios(numerators: Array, denominators: Array) -> Array:
     """Return the ratios of two arrays, entry by entry; 0 where the denominator is not positive."""
-    return np.divide(
-        numerators, denominators, out=np.zeros_like(numerators), where=denominators > 0
-    )
+    ratios = np.zeros_like(numerators, dtype=np.float64)  # the counts may be integers
+    return np.divide(numerators, denominators, out=ratios, where=denominators > 0)
 
 
 def _correct_counts(counts: Array) -> Array:
@@ -80,6 +79,8 @@ def matthews_correlation(counts: Array) -> Array:
 
     `counts`: of shape (..., k, k), with true classes in rows. 0/0 counts as 0.
     """
+    # Products of four integers may exceed 64 bits.
+    counts = np.asarray(counts, dtype=np.float64)
     # (n c - sum_k t_k p_k) / sqrt((n^2 - sum_k p_k^2) (n^2 - sum_k t_k^2)) for n rows, c correct
     # ones, t_k rows of class k and p_k predictions of it (Gorodkin, 2004).
     true = counts.sum(axis=-1)
@@ -168,7 +169,8 @@ def geometric_mean(counts: Array) -> Array:
 def balanced_accuracy(counts: Array) -> Array:
     """Return the mean recall of the classes that have rows, of shape (...), from confusion counts.
 
-    A class that is only predicted does not count.
+    `counts`: of shape (..., k, k), with true classes in rows. A class that is only predicted does
+    not count.
     """
     present = counts.sum(axis=-1) > 0
     n_present = present.sum(axis=-1).astype(np.float64)
