@@ -213,8 +213,10 @@ def check_arrays(named: NamedColumns) -> ComparisonArrays:
     `named`: the arguments by their values, from `take_named_columns`. Arguments that are None are
     left out; masked values count as missing, and integers beyond 64 bits become texts. Rows are
     unusable if `y` or an argument has a missing value, an argument has not one value a row, `test`
-    has no rows, only one of X and `test` is sparse, or sparse rows X have missing values. Neither
-    the length of `y` nor the targets of `test` are checked.
+    has no rows, only one of X and `test` is sparse, or sparse rows X have missing values. They are
+    also unusable if they are None, a path or an array of more than two dimensions, or if an integer
+    of `y`, of an argument or of the targets of `test` has more digits than Python writes. Neither
+    the length of `y` nor other targets of `test` are checked.
     """
     # The index of a series need not be that of X.
     given = {

@@ -155,8 +155,9 @@ def _features_of(table: Table, saved: _SavedModel) -> tuple[Any, list[str]]:
     """Return (features, remarks) of new rows: the features as the model takes them.
 
     `table`: the rows of the file. The features are a data frame with the columns of the training
-    rows, in their order, or a CSR matrix. A column that the table lacks is 0 in all rows. The
-    remarks, a list of texts, are on unknown categories.
+    rows, in their order, or a CSR matrix if the model was learnt without column names. A column
+    that the table lacks is 0 in all rows. The remarks, a list of texts, are on unknown categories.
+    Raises ValueError if a column of numbers or dates holds anything else.
     """
     # The last features of sparse rows may be zero in all rows of a file.
     if not saved.names:

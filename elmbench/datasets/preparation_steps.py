@@ -456,10 +456,10 @@ def code_target(
 ) -> tuple[NDArray[Any], tuple[str, ...] | None]:
     """Return the coded target, of shape (n,), and the original labels of its codes.
 
-    With a positive class: -1 and +1 (int8), and the labels of both, as `_code_signs` names them.
-    Else 0, 1, ... (int64) in the declared order of the labels, or in that of `category_order` if
-    the spec declares none. For a regression: floats and None; raises ElmbenchError if one is not
-    finite.
+    With a positive class: -1 and +1 (int8), and the names (negative, positive): the label, `rest`
+    for several negative ones, and `a+b` for several positive ones. Else 0, 1, ... (int64) in the
+    declared order of the labels, or in that of `category_order` if the spec declares none. For a
+    regression: floats and None; raises ElmbenchError if one is not finite.
     """
     if spec.task == "regression":
         return _finite_target(table), None

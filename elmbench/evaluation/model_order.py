@@ -164,7 +164,7 @@ def means_by_model(summary: DataFrame, dataset: str) -> dict[str, dict[str, floa
     """Return the mean of each measure on a data set: {model: {metric: mean}}.
 
     `summary`: a table with the columns dataset, model, metric and mean. Lines without a mean are
-    left out.
+    left out; of several other lines of a model and metric, the last one counts.
     """
     lines = summary[summary["dataset"] == dataset].dropna(subset=["mean"])
     groups = lines.groupby("model", sort=False)

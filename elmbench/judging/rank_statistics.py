@@ -115,7 +115,10 @@ class Statistics:
 
     @cached_property
     def nemenyi(self) -> _Pairs:
-        """The p-value of Nemenyi's test for each pair of models, as `{model: {rival: p}}`."""
+        """The p-value of Nemenyi's test for each pair of models, as `{model: {rival: p}}`.
+
+        Each pair is in both orders; no model is its own rival.
+        """
         distances = np.abs(
             [first - second for first, second in combinations(self.ranks.values(), 2)]
         )

@@ -167,8 +167,8 @@ def _simulate(row: Row) -> _Reruns:
 def _simulated_means(row: Row, rng: np.random.Generator) -> tuple[Array, Array]:
     """Return the means and the deviations of the runs of simulated reruns.
 
-    Both arrays have shape (SIMULATIONS, k) for the k models of the row; the true means are 0. Each
-    rerun has as many runs as ours. `rng` is advanced.
+    Both arrays have shape (SIMULATIONS, k) for the k models of the row, each of which needs at
+    least two runs; the true means are 0. Each rerun has as many runs as ours. `rng` is advanced.
     """
     longest = int(row.n_runs.max())
     shape = (SIMULATIONS, longest, len(row.residuals))

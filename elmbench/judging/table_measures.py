@@ -175,8 +175,9 @@ class Order:
     def separated_pairs_by_model(self) -> dict[str, tuple[int, int]]:
         """Two numbers of pairs for each model, {model: (same, separated)}.
 
-        A pair is the model and another one on one data set. `separated` counts the pairs that our
-        runs separate, `same` those of them in the printed order. A model without a pair is missing.
+        A pair is the model and another one that the print separates from it by more than the
+        margin, on one data set and measure. `separated` counts the pairs that our runs separate,
+        `same` those of them in the printed order. A model without a pair is missing.
         """
         same: Counter[str] = Counter()
         decided: Counter[str] = Counter()

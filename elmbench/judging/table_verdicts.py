@@ -515,7 +515,8 @@ def _pairs_by_model(
 ) -> dict[str, list[PairOrder]]:
     """Return the pairs of each of `models`, {model: pairs}.
 
-    A pair of two of `models` is listed for the first of the two only.
+    A pair of two of `models` is listed for the first of the two only. A model without a pair left
+    has an empty list.
     """
     by_model: dict[str, list[PairOrder]] = {}
     rest = list(pairs)

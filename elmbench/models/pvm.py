@@ -85,8 +85,8 @@ class ProjectionClassifier(FamilyClassifier):
     def _node_spectrum(self, spectrum: Spectrum) -> Spectrum:
         """Return the leading part of a spectrum, whose singular values have hidden nodes.
 
-        These are the first `n_hidden`, or all if there are fewer; if it is None, the fewest that
-        `theta` demands.
+        These are the first `n_hidden`, or all if there are fewer; if `n_hidden` is None, the fewest
+        that `theta` demands.
         """
         n_nodes = self.n_hidden
         if n_nodes is None:

@@ -496,10 +496,11 @@ class _Shape(NamedTuple):
 def entry_tables_of(section: Section, resolved: Resolved) -> list[EntryTable]:
     """Return the entries of a section as tables in the shape of the paper's table.
 
-    Those with published values come first. There is a table for each measure, model or data set
-    that its values share (see `_shape_of`). Columns without any published value have a table of
-    their own, unless the columns are models. Entries that have neither a value of ours nor a
-    published one are left out; without entries, the list is empty.
+    Those with published values come first. There is a table for each measure, but a single one if
+    there is only one model or data set, or if the models have few measures in common (see
+    `_shape_of`). Columns without any published value have a table of their own, unless the columns
+    are models. Entries that have neither a value of ours nor a published one are left out; without
+    entries, the list is empty.
     """
     entries = [
         entry for entry in section.entries if entry.shown or entry.published is not None

@@ -131,8 +131,9 @@ class PaperResults:
     def sentences(self) -> list[str]:
         """The answer on the paper, then texts on each table and metric, then counts.
 
-        The counts are those of published values and of facts of data sets by verdict. The list is
-        empty if nothing got a verdict.
+        The counts are those of published values and of facts of data sets by verdict. Without a
+        verdict on a main metric there is no answer: the list starts with the texts on tables. The
+        list is empty if nothing got a verdict.
         """
         values, facts = self.judged.counts
         sentences = []

@@ -276,7 +276,8 @@ class ResultBlocks:
         """Return a Markdown list of the tested main claims of a paper with their results.
 
         Below each is a list of the claims about tables that tested it, with verdict and evidence.
-        `paper`: its key; empty for the only one (ElmbenchError if there are several).
+        The text is "" if nothing was tested. `paper`: its key; empty for the only one. Raises
+        ElmbenchError if the key is unknown, or if it is empty and there are several papers or none.
         """
         lines = []
         for claim, result, parts in self.paper_results(paper).judged.main_claims:

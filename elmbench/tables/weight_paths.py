@@ -116,9 +116,9 @@ class WeightPathsTable(MetricsTable):
 
         The columns are `dataset`, `model`, `run` and `fold` (both 1), `iteration` (0 is the start),
         `objective` and the weights `weight 1`, `weight 2`, ... Only the first selection of a model
-        counts. Models with a single kernel, or without an iteration, are left out. `cells`: the
-        frame of `cells.csv`, which gives the order of the models. `outputs`: the stored results
-        under the default readings.
+        counts. Models with a single kernel, or without an iteration, are left out. Without any
+        path, the frame has no columns. `cells`: the frame of `cells.csv`, which gives the order of
+        the models. `outputs`: the stored results under the default readings.
         """
         import pandas as pd
 

@@ -216,12 +216,12 @@ def as_read(
 ) -> pd.DataFrame:
     """Return rows as a data frame of floats, dates, words and texts, as if read from a file.
 
-    `X`: a data frame, an array, lists or sparse rows; columns that are not named below are left
-    out, and the others keep their order. `numbers`, `words`, `text`: names of the columns of
-    numbers, categories and text. `dates`: {name: format of the dates}. `codes`: the columns of
-    `words` in which words such as `unknown` are missing values. `decimal`: the mark of numbers that
-    are text; "" is a point. `signs`: {name of a column of numbers: the sign, such as $, that text
-    may have}.
+    `X`: a data frame, whose column names are taken as text, or an array, lists or sparse rows,
+    whose columns are named `x0`, `x1`, ...; columns that are not named below are left out, and the
+    others keep their order. `numbers`, `words`, `text`: names of the columns of numbers, categories
+    and text. `dates`: {name: format of the dates}. `codes`: the columns of `words` in which words
+    such as `unknown` are missing values. `decimal`: the mark of numbers that are text; "" is a
+    point. `signs`: {name of a column of numbers: the sign, such as $, that text may have}.
 
     Missing values become NaN or NaT, and "" in columns of text. Raises ValueError if a column is
     missing, or one of numbers or dates holds anything else.

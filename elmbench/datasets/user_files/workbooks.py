@@ -285,7 +285,8 @@ def _value_of(cell: Any) -> Any:
 def _has_fractions(values: Sequence[Any]) -> bool:
     """Return True if all cells of a column that are not empty are numbers, some of them not whole.
 
-    `values`: of the cells of the column, "" for an empty one.
+    `values`: of the cells of the column, "" for an empty one. NaN is ignored; if all cells are
+    empty, the result is False.
     """
     present = [value for value in values if value != ""]
     if not all(isinstance(value, int | float) for value in present):

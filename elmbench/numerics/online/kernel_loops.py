@@ -518,8 +518,9 @@ def update_fit(values: Array, m: int, a: Array, h: Array, fitted: Array) -> floa
 def append_atom(m: int, distance: float, w: Array, arrays: DependencyArrays) -> None:
     """Append a row and a column to the factor of K and to P, in place, for a row that joins.
 
-    P is `arrays.covariance`, which gets a 1 on its diagonal. `m`: the number of dictionary rows
-    before. `w`: L^-1 k for the new row, with the factor L of K. `distance`: its squared distance
+    P is `arrays.covariance`, which gets a 1 on its diagonal. The factor L of K is stored with its
+    transpose, as L + L' with the diagonal once. `m`: the number of dictionary rows before; the
+    arrays must have room for row `m`. `w`: L^-1 k for the new row. `distance`: its squared distance
     from the span of the `m` rows, which must be positive. The caller stores the row itself.
     """
     # Engel et al., eqs. of the second case of Table 1: K grows by a row and a column, P by a 1.

@@ -467,7 +467,8 @@ def add_dataset_specs(specs: Iterable[DatasetSpec], file: Path | None = None) ->
     """Add the data sets `specs` of a user to those of `load_dataset_specs`.
 
     They replace data sets of the same name. `file`: the `datasets.yaml` that describes `specs`, and
-    no further data sets; None for data of a command.
+    no further data sets; None for data of a command. A second call for a file replaces its names in
+    `dataset_files`, but data sets of the first call stay.
     """
     specs = tuple(specs)
     _user_specs.update((spec.name, spec) for spec in specs)
