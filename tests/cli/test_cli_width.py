@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from elmbench.report.build_table import entry_tables_of
+from elmbench.report.entry_tables import entry_tables_of
 from elmbench.report.table_results import results_of_table
 from elmbench.report.writers.text import lines_text
 from elmbench.specs.catalogue import find_experiment, load_catalogue

@@ -151,11 +151,16 @@ def dataset_of(
     )
 
 
+def fetched_split(folder: Path) -> Split:
+    """Return the splits of task 59, which are fetched if they are not in the cache yet."""
+    fetch_dataset("openml-task:59")
+    return locate_splits(Split("given", 3, file="openml-task:59"), folder, runs=2)
+
+
 def test_rows_in_another_order_are_noticed_by_stratified_folds(
     task_server: Server, tmp_path: Path
 ) -> None:
-    fetch_dataset("openml-task:59")
-    split = locate_splits(Split("given", 3, file="openml-task:59"), tmp_path, runs=2)
+    split = fetched_split(tmp_path)
     X, y = load_iris(return_X_y=True)
     order = np.random.default_rng(0).permutation(ROWS)
     with pytest.raises(ElmbenchError, match=r"fold 0 of openml-task:59 tests") as error:
@@ -167,8 +172,7 @@ def test_rows_in_another_order_are_noticed_by_stratified_folds(
 def test_rows_of_two_classes_in_another_order_are_noticed(
     task_server: Server, tmp_path: Path
 ) -> None:
-    fetch_dataset("openml-task:59")
-    split = locate_splits(Split("given", 3, file="openml-task:59"), tmp_path, runs=2)
+    split = fetched_split(tmp_path)
     X, classes = load_iris(return_X_y=True)
     y = np.where(classes == 0, -1, 1)
     assert len(outer_parts(dataset_of(X, y, ("a", "rest")), split, 0)) == 3
@@ -184,8 +188,7 @@ def test_folds_that_are_not_stratified_show_nothing_of_the_order(
     page = f"{API}/task/59"
     body = task_server.pages[page].body.replace(b">true<", b">false<")
     task_server.pages[page] = Page(body)
-    fetch_dataset("openml-task:59")
-    split = locate_splits(Split("given", 3, file="openml-task:59"), tmp_path, runs=2)
+    split = fetched_split(tmp_path)
     X, y = load_iris(return_X_y=True)
     order = np.random.default_rng(0).permutation(ROWS)
     assert len(outer_parts(dataset_of(X[order], y[order]), split, 0)) == 3
@@ -199,7 +202,7 @@ def test_the_splits_of_a_task_are_given_ones(
     n_requests = len(task_server.requests)
     assert not fetch_dataset("openml-task:59").downloaded
     assert len(task_server.requests) == n_requests
-    split = locate_splits(Split("given", 3, file="openml-task:59"), tmp_path, runs=2)
+    split = fetched_split(tmp_path)
     data = dataset_of(*load_iris(return_X_y=True))
     for run in range(2):
         for ours, expected in zip(

@@ -21,7 +21,7 @@ from sentences import sentence
 
 from elmbench.judging.value_agreement import counts_text, verdict_counts
 from elmbench.judging.verdict_words import SIGNS, VERDICTS
-from elmbench.report.build_table import entry_tables_of
+from elmbench.report.entry_tables import entry_tables_of
 from elmbench.report.table_results import Results
 from elmbench.report.writers import FORMATS, TableFormat
 from elmbench.report.writers.html import html

@@ -15,7 +15,7 @@ from elmbench.errors import amount
 from elmbench.judging.rank_statistics import compare_models
 from elmbench.judging.readings import reading_table
 from elmbench.judging.value_agreement import facts_sentence, verdict_counts
-from elmbench.report.build_table import EntryTable, entry_tables_of
+from elmbench.report.entry_tables import EntryTable, entry_tables_of
 from elmbench.report.legend import legend_of
 from elmbench.report.notes import optimism_notes
 from elmbench.report.papers import PaperResults, TableResults

@@ -9,7 +9,7 @@ from elmbench.tables.result_table import Entry, ResultTable, Section
 from elmbench.terminal import escape
 
 if TYPE_CHECKING:
-    from elmbench.report.build_table import EntryTable
+    from elmbench.report.entry_tables import EntryTable
     from elmbench.specs.profiles import Resolved
 
 #: Letters of parameters, which text fonts lack.

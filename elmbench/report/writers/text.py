@@ -27,7 +27,7 @@ from elmbench.tables.result_table import (
 from elmbench.terminal import escape
 
 if TYPE_CHECKING:
-    from elmbench.report.build_table import EntryTable
+    from elmbench.report.entry_tables import EntryTable
     from elmbench.specs.profiles import Resolved
 
 #: Characters of a line, between two columns, and at most of a row's name in an `EntryTable`.
@@ -322,7 +322,7 @@ def entry_tables_to_show(
     the times of the fits; the others (`first` is False) leave out tables of times and sizes alone,
     unless all are. Tables of times without published values come last.
     """
-    from elmbench.report.build_table import entry_tables_of
+    from elmbench.report.entry_tables import entry_tables_of
     from elmbench.specs.measures import UNJUDGED
 
     tables = entry_tables_of(section, resolved)

@@ -361,7 +361,7 @@ def test_every_value_that_sorting_goes_by_is_a_mean(site: Path, results: Path) -
 
 
 def test_names_are_escaped_everywhere_in_a_table(script: str) -> None:
-    from elmbench.report.build_table import EntryTable
+    from elmbench.report.entry_tables import EntryTable
     from elmbench.report.site.charts import Picture
     from elmbench.report.site.pages import environment
 
